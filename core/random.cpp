@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/math.hpp"
+#include "core/wide.hpp"
 
 namespace troupe {
 namespace {
@@ -29,11 +30,11 @@ std::uint64_t random_source::bits() {
 
 // Lemire: Fast random integer generation in an interval, TOMACS 2019.
 std::uint64_t random_source::below(std::uint64_t bound) {
-  unsigned __int128 product = static_cast<unsigned __int128>(bits()) * bound;
+  uint128 product = static_cast<uint128>(bits()) * bound;
   if (static_cast<std::uint64_t>(product) < bound) {
     const std::uint64_t threshold = (0 - bound) % bound;
     while (static_cast<std::uint64_t>(product) < threshold)
-      product = static_cast<unsigned __int128>(bits()) * bound;
+      product = static_cast<uint128>(bits()) * bound;
   }
   return static_cast<std::uint64_t>(product >> 64);
 }

@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/wide.hpp"
+
 namespace troupe {
 
 using key_id = std::uint64_t;
@@ -73,7 +75,7 @@ class partitioning {
   }
 
  private:
-  using wide = unsigned __int128;
+  using wide = uint128;
   constexpr partitioning() = default;
   constexpr explicit partitioning(closed_range bounds) : hash_(false), bounds_(bounds) {}
   constexpr wide count() const { return static_cast<wide>(bounds_.extent()) + 1; }

@@ -1,0 +1,48 @@
+#pragma once
+// Every type that may travel, registered under the name that it travels by.
+
+#include <caf/actor_system_config.hpp>
+#include <string>
+#include <vector>
+
+#include "messages/control.pb.h"
+#include "messages/data.pb.h"
+#include "messages/glue.hpp"
+
+namespace troupe {
+
+// Calls visit(T{}, "name") for every message type: one list, so that registration and the round-trip test agree.
+template <class Visitor>
+void for_each_message_type(Visitor&& visit) {
+  visit(blob{}, "troupe.blob");
+  visit(pb::View{}, "troupe.View");
+  visit(pb::PushHeader{}, "troupe.PushHeader");
+  visit(pb::PushReply{}, "troupe.PushReply");
+  visit(pb::PullHeader{}, "troupe.PullHeader");
+  visit(pb::PullReply{}, "troupe.PullReply");
+  visit(pb::AdoptSlot{}, "troupe.AdoptSlot");
+  visit(pb::SlotNumbers{}, "troupe.SlotNumbers");
+  visit(pb::ReplicateHeader{}, "troupe.ReplicateHeader");
+  visit(pb::ReplicateReply{}, "troupe.ReplicateReply");
+  visit(pb::Join{}, "troupe.Join");
+  visit(pb::JoinReply{}, "troupe.JoinReply");
+  visit(pb::NodeDown{}, "troupe.NodeDown");
+  visit(pb::ViewReply{}, "troupe.ViewReply");
+  visit(pb::Assignment{}, "troupe.Assignment");
+  visit(pb::StopSlots{}, "troupe.StopSlots");
+  visit(pb::Progress{}, "troupe.Progress");
+  visit(pb::SlotFailed{}, "troupe.SlotFailed");
+  visit(pb::EvaluateTask{}, "troupe.EvaluateTask");
+  visit(pb::EvaluatedPart{}, "troupe.EvaluatedPart");
+  visit(pb::Summarise{}, "troupe.Summarise");
+  visit(pb::TableSummary{}, "troupe.TableSummary");
+  visit(pb::SavePart{}, "troupe.SavePart");
+  visit(pb::SavedPart{}, "troupe.SavedPart");
+  visit(pb::StopJob{}, "troupe.StopJob");
+  visit(pb::StatusQuery{}, "troupe.StatusQuery");
+  visit(pb::JobStatus{}, "troupe.JobStatus");
+}
+
+void register_message_types(caf::actor_system_config& config);
+
+}  // namespace troupe

@@ -1,0 +1,62 @@
+#include "messages/ring.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include "core/random.hpp"
+
+namespace troupe {
+namespace {
+
+struct point {
+  position at;
+  std::uint32_t server;
+};
+
+std::vector<point> points_of(span<const std::uint32_t> servers, std::uint32_t virtual_nodes) {
+  std::vector<point> points;
+  points.reserve(servers.size() * virtual_nodes);
+  for (const auto server : servers)
+    for (std::uint32_t node = 0; node < virtual_nodes; ++node)
+      points.push_back({seed_of(0x7269'6e67, server, node), server});
+  std::sort(points.begin(), points.end(), [](const point& a, const point& b) {
+    return a.at != b.at ? a.at < b.at : a.server < b.server;
+  });
+  // Two points at one position: the lower server has it.
+  points.erase(std::unique(points.begin(), points.end(),
+                           [](const point& a, const point& b) { return a.at == b.at; }),
+               points.end());
+  return points;
+}
+
+std::vector<std::uint32_t> next_distinct(const std::vector<point>& points, std::size_t from,
+                                         std::uint32_t copies) {
+  std::vector<std::uint32_t> found;
+  for (std::size_t step = 1; step < points.size() && found.size() < copies; ++step) {
+    const auto server = points[(from + step) % points.size()].server;
+    if (server != points[from].server && std::find(found.begin(), found.end(), server) == found.end())
+      found.push_back(server);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<segment> make_ring(span<const std::uint32_t> servers, std::uint32_t virtual_nodes,
+                               std::uint32_t copies, std::uint64_t epoch) {
+  assert(!servers.empty() && virtual_nodes > 0);
+  const auto points = points_of(servers, virtual_nodes);
+  std::vector<segment> segments;
+  segments.reserve(points.size() + 1);
+  position first = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    segments.push_back({{first, points[i].at}, points[i].server, next_distinct(points, i, copies), epoch});
+    first = points[i].at + 1;
+  }
+  // The arc across zero ends at the first point, whose server so owns both ends of the number line.
+  if (points.back().at != ~position{0})
+    segments.push_back({{first, ~position{0}}, points.front().server, segments.front().replicas, epoch});
+  return segments;
+}
+
+}  // namespace troupe

@@ -1,0 +1,36 @@
+#pragma once
+// What the scheduler answers.
+
+#include <caf/atom.hpp>
+#include <caf/replies_to.hpp>
+#include <caf/typed_actor.hpp>
+
+#include "messages/control.pb.h"
+#include "messages/glue.hpp"
+#include "messages/worker_interface.hpp"
+
+namespace troupe {
+
+using join_atom = caf::atom_constant<caf::atom("join")>;
+using down_atom = caf::atom_constant<caf::atom("down")>;
+using progr_atom = caf::atom_constant<caf::atom("progress")>;
+using failed_atom = caf::atom_constant<caf::atom("failed")>;
+using status_atom = caf::atom_constant<caf::atom("status")>;
+
+using scheduler_actor = caf::typed_actor<
+    // A node's first message.
+    caf::replies_to<join_atom, pb::Join>::with<pb::JoinReply>,
+    // A supervisor reports a death.
+    caf::reacts_to<down_atom, pb::NodeDown>,
+    // A worker reports its slots.
+    caf::reacts_to<progr_atom, pb::Progress>,
+    // A slot cannot go on.
+    caf::reacts_to<failed_atom, pb::SlotFailed>,
+    // Where the job stands.
+    caf::replies_to<status_atom, pb::StatusQuery>::with<pb::JobStatus>,
+    // Ends training after the clocks under way, then evaluates and saves as usual.
+    caf::reacts_to<stop_atom, pb::StopJob>,
+    // The scheduler's own.
+    caf::reacts_to<tick_atom>>;
+
+}  // namespace troupe

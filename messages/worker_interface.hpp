@@ -1,0 +1,33 @@
+#pragma once
+// What a worker answers.
+
+#include <caf/atom.hpp>
+#include <caf/replies_to.hpp>
+#include <caf/typed_actor.hpp>
+
+#include "messages/control.pb.h"
+#include "messages/glue.hpp"
+#include "messages/server_interface.hpp"
+
+namespace troupe {
+
+using assign_atom = caf::atom_constant<caf::atom("assign")>;
+using stop_atom = caf::atom_constant<caf::atom("stop")>;
+using eval_atom = caf::atom_constant<caf::atom("eval")>;
+using slot_atom = caf::atom_constant<caf::atom("slot")>;
+using wake_atom = caf::atom_constant<caf::atom("wake")>;
+
+using worker_actor = caf::typed_actor<
+    // Take a slot over: install its epoch, learn its numbers, go on.
+    caf::reacts_to<assign_atom, pb::Assignment>,
+    // Finish every slot after its present clock.
+    caf::reacts_to<stop_atom, pb::StopSlots>,
+    // Score a part of a data set with the model as it is; the scores are the blob.
+    caf::replies_to<eval_atom, pb::EvaluateTask>::with<pb::EvaluatedPart, blob>,
+    caf::reacts_to<view_atom, pb::View>,
+    // The worker's own: retries that are due; a slot's block was read.
+    caf::reacts_to<wake_atom>,
+    caf::reacts_to<slot_atom, std::uint64_t>,
+    caf::reacts_to<tick_atom>>;
+
+}  // namespace troupe

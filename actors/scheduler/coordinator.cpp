@@ -1,0 +1,322 @@
+#include "actors/scheduler/coordinator.hpp"
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "messages/ring.hpp"
+#include "messages/roles.hpp"
+#include "messages/version.hpp"
+
+namespace troupe {
+namespace {
+
+// Views are numbered (scheduler incarnation, count); the first of the first scheduler.
+constexpr std::uint64_t first_view = (std::uint64_t{1} << 32) + 1;
+
+}  // namespace
+
+coordinator::coordinator(job_settings settings, evaluation& scores, instant now)
+    : settings_(std::move(settings)), evaluation_(scores), begun_(now), board_(settings_.plan.slots()) {
+  for (std::uint32_t i = 0; i < settings_.servers; ++i) servers_[i];
+  for (std::uint32_t i = 0; i < settings_.workers; ++i) workers_[i];
+}
+
+std::optional<std::string> coordinator::objection(const pb::Join& join) const {
+  if (join.protocol() != protocol_version)
+    return format("it speaks protocol %u, this cluster %u", join.protocol(), protocol_version);
+  if (join.build() != build_version())
+    return format("it is build %s, this cluster %s", join.build().c_str(), build_version());
+  if (join.role() != pb::SERVER && join.role() != pb::WORKER) return "only servers and workers join";
+  const auto& nodes = join.role() == pb::SERVER ? servers_ : workers_;
+  const auto found = nodes.find(join.index());
+  if (found == nodes.end())
+    return format("the job has %zu of its role, numbered from 0", nodes.size());
+  if (join.incarnation() < found->second.incarnation)
+    return format("incarnation %llu has been replaced by %llu",
+                  static_cast<unsigned long long>(join.incarnation()),
+                  static_cast<unsigned long long>(found->second.incarnation));
+  return std::nullopt;
+}
+
+pb::JoinReply coordinator::refuse(const pb::Join& join, const std::string& why) const {
+  pb::JoinReply reply;
+  reply.set_text(to_string({join.role(), join.index()}) + " may not join: " + why);
+  return reply;
+}
+
+pb::JoinReply coordinator::on_join(const pb::Join& join, instant now) {
+  if (const auto why = objection(join)) return refuse(join, *why);
+  auto& n = (join.role() == pb::SERVER ? servers_ : workers_)[join.index()];
+  const bool new_life = join.incarnation() > n.incarnation;
+  if (join.role() == pb::SERVER && new_life && n.incarnation > 0 && !view_.empty()) {
+    // It has come back without its rows, and no copy of them exists.
+    const auto text = format("server %u came back as incarnation %llu without its state, and no copies exist",
+                             join.index(), static_cast<unsigned long long>(join.incarnation()));
+    fail(errc::lost, text, now);
+    return refuse(join, text);
+  }
+  n.incarnation = join.incarnation();
+  n.joined = true;
+  if (join.role() == pb::WORKER && new_life) {
+    if (n.task) tasks_.push_back(*n.task);
+    n.task.reset();
+    if (phase_ == pb::JobStatus::TRAINING)
+      for (std::uint32_t slot = 0; slot < board_.slots(); ++slot)
+        if (board_.owner(slot) == join.index() && !board_.finished(slot)) {
+          board_.assign(slot, join.index(), now);
+          assign(slot, now);
+        }
+  }
+  pb::JoinReply reply;
+  reply.set_accepted(true);
+  *reply.mutable_plan() = settings_.plan;
+  if (!view_.empty()) *reply.mutable_view() = view_.to_message();
+  start_when_all_joined(now);
+  hand_out_tasks();
+  return reply;
+}
+
+void coordinator::start_when_all_joined(instant) {
+  const auto joined = [](const auto& entry) { return entry.second.joined; };
+  if (phase_ != pb::JobStatus::GATHERING || !std::all_of(servers_.begin(), servers_.end(), joined) ||
+      !std::all_of(workers_.begin(), workers_.end(), joined))
+    return;
+  std::vector<std::uint32_t> members;
+  for (const auto& [index, n] : servers_) members.push_back(index);
+  view_ = view(first_view, members, make_ring(members, settings_.virtual_nodes, 0, first_view));
+  phase_ = pb::JobStatus::STARTING;
+  for (const auto server : members) commands_.push_back(send_view{server, view_.to_message()});
+}
+
+void coordinator::on_view(std::uint32_t server, const result<pb::ViewReply>& reply, instant now) {
+  if (phase_ != pb::JobStatus::STARTING) return;
+  if (!reply) return fail(reply.failure().code, reply.failure().text, now);
+  if (!reply->installed())
+    return fail(errc::internal, format("server %u refused the view: %s", server, reply->text().c_str()), now);
+  servers_[server].view_installed = true;
+  if (std::all_of(servers_.begin(), servers_.end(), [](const auto& e) { return e.second.view_installed; }))
+    start_training(now);
+}
+
+void coordinator::start_training(instant now) {
+  phase_ = pb::JobStatus::TRAINING;
+  training_begun_ = now;
+  for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
+    board_.assign(slot, slot % settings_.workers, now);
+    assign(slot, now);
+  }
+}
+
+// (Re)sends the slot's present assignment; a worker that has it already ignores it.
+void coordinator::assign(std::uint32_t slot, instant now) {
+  board_.touch(slot, now);
+  pb::Assignment a;
+  a.set_slot(slot);
+  a.set_epoch(board_.epoch(slot));
+  *a.mutable_view() = view_.to_message();
+  commands_.push_back(send_assignment{board_.owner(slot), std::move(a)});
+}
+
+void coordinator::on_progress(const pb::Progress& progress, instant now) {
+  for (const auto& slot : progress.slots()) board_.report(slot, now);
+  if (phase_ == pb::JobStatus::TRAINING && board_.all_finished()) end_training(now);
+}
+
+void coordinator::on_slot_failed(const pb::SlotFailed& failed, instant now) {
+  if (failed.slot() >= board_.slots() || failed.epoch() != board_.epoch(failed.slot())) return;
+  fail(static_cast<errc>(failed.code()),
+       format("worker %u, slot %u: %s", failed.worker(), failed.slot(), failed.text().c_str()), now);
+}
+
+void coordinator::on_down(const pb::NodeDown& down, instant now) {
+  if (ended()) return;
+  const auto name = to_string({down.role(), down.index()});
+  if (down.role() == pb::SERVER)
+    return fail(errc::lost,
+                name + " died and its rows with it, since no copies exist: " + down.reason(), now);
+  if (down.final())
+    return fail(errc::lost,
+                format("%s died and its restart budget is spent after %u restarts: %s", name.c_str(),
+                       down.restarts(), down.reason().c_str()),
+                now);
+  ++restarts_;
+  if (const auto n = workers_.find(down.index());
+      n != workers_.end() && n->second.incarnation <= down.incarnation())
+    n->second.joined = false;
+}
+
+void coordinator::end_training(instant now) {
+  trained_for_ = now - training_begun_;
+  phase_ = pb::JobStatus::EVALUATING;
+  for (std::uint32_t table = 0; table < static_cast<std::uint32_t>(settings_.plan.tables_size()); ++table)
+    for (const auto& [server, n] : servers_) {
+      pb::Summarise request;
+      request.set_table(table);
+      commands_.push_back(send_summarise{server, request});
+      ++summaries_open_;
+    }
+  if (!interrupted_)
+    for (const auto& data_set : settings_.evaluate)
+      // As many parts as slots, whoever scores them: sums then do not depend on the number of workers.
+      for (std::uint32_t part = 0; part < settings_.plan.slots(); ++part) {
+        pb::EvaluateTask task;
+        task.set_data_set(data_set);
+        task.set_part(part);
+        task.set_parts(settings_.plan.slots());
+        *task.mutable_view() = view_.to_message();
+        tasks_.push_back(std::move(task));
+      }
+  std::reverse(tasks_.begin(), tasks_.end());  // handed out from the back
+  tasks_open_ = tasks_.size();
+  hand_out_tasks();
+  evaluated_when_all_done();
+}
+
+void coordinator::hand_out_tasks() {
+  if (phase_ != pb::JobStatus::EVALUATING) return;
+  for (auto& [index, n] : workers_) {
+    if (tasks_.empty()) return;
+    if (!n.joined || n.task) continue;
+    n.task = std::move(tasks_.back());
+    tasks_.pop_back();
+    commands_.push_back(send_task{index, *n.task});
+  }
+}
+
+void coordinator::on_task(std::uint32_t worker, const pb::EvaluateTask& task,
+                          const result<pb::EvaluatedPart>& part, const blob& scores, instant now) {
+  auto& n = workers_[worker];
+  const bool its_own = n.task && n.task->data_set() == task.data_set() && n.task->part() == task.part();
+  if (phase_ != pb::JobStatus::EVALUATING || !its_own) return;  // given to somebody else meanwhile
+  n.task.reset();
+  if (!part) {  // the worker died or did not answer in time; its next life or another worker does it
+    tasks_.push_back(task);
+    return hand_out_tasks();
+  }
+  if (!part->done()) return fail(errc::internal, part->text(), now);
+  evaluation_.add(*part, scores);
+  --tasks_open_;
+  hand_out_tasks();
+  evaluated_when_all_done();
+}
+
+void coordinator::on_summarise(std::uint32_t server, std::uint32_t table, const result<pb::TableSummary>& summary,
+                               instant now) {
+  if (phase_ != pb::JobStatus::EVALUATING) return;
+  if (!summary) return fail(summary.failure().code, summary.failure().text, now);
+  summaries_[{table, server}] = *summary;
+  --summaries_open_;
+  evaluated_when_all_done();
+}
+
+void coordinator::evaluated_when_all_done() {
+  if (phase_ != pb::JobStatus::EVALUATING || tasks_open_ > 0 || summaries_open_ > 0) return;
+  tables_.assign(static_cast<std::size_t>(settings_.plan.tables_size()), {});
+  for (const auto& [place, part] : summaries_) add_summary(tables_[place.first], part);
+  for (std::size_t table = 0; table < tables_.size(); ++table) tables_[table].set_table(static_cast<std::uint32_t>(table));
+  metrics_ = evaluation_.figures(tables_);
+  save();
+}
+
+void coordinator::save() {
+  if (settings_.model_folder.empty()) {
+    phase_ = pb::JobStatus::FINISHED;
+    return;
+  }
+  phase_ = pb::JobStatus::SAVING;
+  for (const auto& [server, n] : servers_) {
+    pb::SavePart request;
+    request.set_folder(settings_.model_folder);
+    request.set_with_state(settings_.save_state);
+    commands_.push_back(send_save{server, request});
+  }
+}
+
+void coordinator::on_save(std::uint32_t server, const result<pb::SavedPart>& part, instant now) {
+  if (phase_ != pb::JobStatus::SAVING) return;
+  if (!part) return fail(part.failure().code, part.failure().text, now);
+  if (!part->done()) return fail(errc::io, format("server %u: %s", server, part->text().c_str()), now);
+  saved_[server] = {part->files().begin(), part->files().end()};
+  if (saved_.size() < servers_.size()) return;
+  publish_model publish{{}, tables_, metrics_};
+  for (const auto& [index, files] : saved_) publish.parts.insert(publish.parts.end(), files.begin(), files.end());
+  commands_.push_back(std::move(publish));
+}
+
+void coordinator::on_publish(const result<void>& outcome, instant now) {
+  if (phase_ != pb::JobStatus::SAVING) return;
+  if (!outcome) return fail(outcome.failure().code, outcome.failure().text, now);
+  phase_ = pb::JobStatus::FINISHED;
+}
+
+void coordinator::on_stop(const pb::StopJob& stop, instant now) {
+  if (ended() || interrupted_) return;
+  interrupted_ = true;
+  if (phase_ < pb::JobStatus::TRAINING)
+    return fail(errc::interrupted, "stopped before training began: " + stop.reason(), now);
+  pb::StopSlots request;
+  request.set_reason(stop.reason());
+  for (const auto& [worker, n] : workers_) commands_.push_back(send_stop{worker, request});
+}
+
+void coordinator::on_time(instant now) {
+  if (phase_ == pb::JobStatus::GATHERING && now - begun_ > settings_.join_patience) {
+    std::string missing;
+    for (const auto& name : status().waiting_for()) missing += (missing.empty() ? "" : ", ") + name;
+    return fail(errc::timeout,
+                format("after %.0f s these nodes have not joined: %s",
+                       seconds_of(settings_.join_patience), missing.c_str()),
+                now);
+  }
+  if (phase_ == pb::JobStatus::TRAINING)
+    for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
+      const auto worker = board_.owner(slot);
+      if (board_.finished(slot) || !workers_[worker].joined) continue;
+      // Reports come several times a second; a slot that is silent for so long has not got its assignment.
+      if (now - board_.heard(slot) > 5 * duration(settings_.plan.timings().request_timeout())) assign(slot, now);
+    }
+}
+
+std::vector<command> coordinator::take_commands() { return std::exchange(commands_, {}); }
+
+pb::JobStatus coordinator::status() const {
+  pb::JobStatus s;
+  s.set_phase(phase_);
+  for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) *s.add_slots() = board_.total(slot);
+  for (const auto& m : metrics_) *s.add_metrics() = m;
+  for (const auto& t : tables_) *s.add_tables() = t;
+  if (failure_) {
+    s.set_code(static_cast<std::int32_t>(failure_->code));
+    s.set_text(failure_->text);
+  }
+  s.set_restarts(restarts_);
+  s.set_interrupted(interrupted_);
+  for (const auto& [index, n] : servers_)
+    if (!n.joined) s.add_waiting_for(to_string(server_role(index)));
+  for (const auto& [index, n] : workers_)
+    if (!n.joined) s.add_waiting_for(to_string(worker_role(index)));
+  s.set_training_ns(trained_for_.count());
+  return s;
+}
+
+void coordinator::fail(errc code, std::string text, instant) {
+  if (ended()) return;
+  phase_ = pb::JobStatus::FAILED;
+  failure_ = error{code, std::move(text)};
+  commands_.clear();
+}
+
+void add_summary(pb::TableSummary& sum, const pb::TableSummary& part) {
+  sum.set_rows(sum.rows() + part.rows());
+  sum.set_nonzeros(sum.nonzeros() + part.nonzeros());
+  sum.set_l1(sum.l1() + part.l1());
+  sum.set_l2(sum.l2() + part.l2());
+  sum.set_live_bytes(sum.live_bytes() + part.live_bytes());
+  sum.set_rejected(sum.rejected() + part.rejected());
+  hash128 digest{sum.digest_low(), sum.digest_high()};
+  digest += {part.digest_low(), part.digest_high()};
+  sum.set_digest_low(digest.low);
+  sum.set_digest_high(digest.high);
+}
+
+}  // namespace troupe

@@ -1,0 +1,65 @@
+#include "actors/scheduler/slot_board.hpp"
+
+#include <algorithm>
+
+namespace troupe {
+namespace {
+
+// Adds the counts of a life that has ended. Clocks and examples are positions, not counts: the later life's hold.
+void add_counts(pb::SlotProgress& sum, const pb::SlotProgress& life) {
+  sum.set_loss(sum.loss() + life.loss());
+  sum.set_weight(sum.weight() + life.weight());
+  sum.set_bytes_pushed(sum.bytes_pushed() + life.bytes_pushed());
+  sum.set_bytes_pulled(sum.bytes_pulled() + life.bytes_pulled());
+  sum.set_waited_ns(sum.waited_ns() + life.waited_ns());
+  sum.set_rejected(sum.rejected() + life.rejected());
+  sum.set_max_staleness(std::max(sum.max_staleness(), life.max_staleness()));
+  for (int i = 0; i < life.staleness_size(); ++i) {
+    if (sum.staleness_size() <= i) sum.add_staleness(0);
+    sum.set_staleness(i, sum.staleness(i) + life.staleness(i));
+  }
+}
+
+}  // namespace
+
+bool slot_board::all_finished() const {
+  return std::all_of(entries_.begin(), entries_.end(), [](const entry& e) { return e.present.finished(); });
+}
+
+std::uint64_t slot_board::assign(std::uint32_t slot, std::uint32_t worker, instant now) {
+  auto& e = entries_[slot];
+  add_counts(e.earlier, e.present);
+  auto position = pb::SlotProgress{};
+  position.set_clock(e.present.clock());
+  position.set_clocks(e.present.clocks());
+  position.set_examples(e.present.examples());
+  e.present = position;
+  e.worker = worker;
+  e.heard = now;
+  return ++e.epoch;
+}
+
+bool slot_board::report(const pb::SlotProgress& progress, instant now) {
+  if (progress.slot() >= entries_.size()) return false;
+  auto& e = entries_[progress.slot()];
+  if (progress.epoch() != e.epoch) return false;
+  e.present = progress;
+  e.heard = now;
+  return true;
+}
+
+pb::SlotProgress slot_board::total(std::uint32_t slot) const {
+  const auto& e = entries_[slot];
+  auto sum = e.earlier;
+  add_counts(sum, e.present);
+  sum.set_slot(slot);
+  sum.set_epoch(e.epoch);
+  sum.set_clock(e.present.clock());
+  sum.set_clocks(e.present.clocks());
+  sum.set_examples(e.present.examples());
+  sum.set_finished(e.present.finished());
+  sum.set_waiting_for(e.present.waiting_for());
+  return sum;
+}
+
+}  // namespace troupe

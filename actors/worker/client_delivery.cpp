@@ -1,0 +1,307 @@
+// The client's other half: requests cut into parts, one message to a server each, and what replies do to them.
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+#include "actors/worker/client.hpp"
+#include "core/text.hpp"
+
+namespace troupe {
+namespace {
+
+// All of a range pull's rows come in chunks of at most this many rows.
+constexpr std::uint64_t rows_per_range_reply = 65536;
+
+// The elements of some slices, one after the other; the whole without a copy when they are the whole.
+blob gathered(const blob& whole, const std::vector<slice>& slices, std::size_t element) {
+  if (slices.empty()) return {};
+  if (slices.size() == 1 && slices[0].from == 0 && slices[0].to * element == whole.size()) return whole;
+  std::size_t count = 0;
+  for (const auto& s : slices) count += s.to - s.from;
+  auto [bytes, out] = blob::uninitialised(count * element);
+  for (const auto& s : slices) {
+    const auto size = (s.to - s.from) * element;
+    std::memcpy(out, whole.data() + s.from * element, size);
+    out += size;
+  }
+  return bytes;
+}
+
+std::string whom(const google::protobuf::RepeatedPtrField<pb::WaitedFor>& waiting) {
+  std::string text;
+  for (const auto& w : waiting)
+    text += format("%sslot %u at clock %llu", text.empty() ? "waits for " : ", ", w.slot(),
+                   static_cast<unsigned long long>(w.clock()));
+  return text.empty() ? "waits for nobody it can name" : text;
+}
+
+}  // namespace
+
+void client::add_part(ticket t, std::uint32_t server, std::vector<slice> slices, closed_range range) {
+  part p;
+  p.of = t;
+  p.server = server;
+  p.slices = std::move(slices);
+  p.range = range;
+  const auto number = next_part_++;
+  parts_.emplace(number, std::move(p));
+  ++requests_.at(t).parts_left;
+  to_send_.push_back(number);
+}
+
+std::vector<outgoing> client::take_outgoing() {
+  while (!answered_at_once_.empty()) {
+    const auto t = answered_at_once_.back();
+    answered_at_once_.pop_back();
+    if (requests_.count(t)) complete(t, std::nullopt);
+  }
+  std::vector<outgoing> out;
+  out.reserve(to_send_.size());
+  for (const auto number : std::exchange(to_send_, {}))
+    if (parts_.count(number)) out.push_back(message_of(number));
+  return out;
+}
+
+outgoing client::message_of(std::uint64_t number) {
+  auto& p = parts_.at(number);
+  const auto& r = requests_.at(p.of);
+  p.in_flight = true;
+  p.retry_at.reset();
+  // Never past the patience by more than the request's own timeout.
+  const auto hold = std::max(duration::zero(), std::min(settings_.hold, r.deadline - now_));
+  outgoing out;
+  out.number = number;
+  out.server = p.server;
+  out.timeout = hold + settings_.request_timeout;
+  if (r.what == kind::push) {
+    outgoing_push m;
+    m.header = r.number;
+    m.header.set_view(view_.number());
+    m.header.set_hold_ns(hold.count());
+    m.keys = gathered(r.keys.bytes(), p.slices, sizeof(position));
+    m.values = gathered(r.values, p.slices, tables_[r.table].row_bytes());
+    traffic_.bytes_pushed += m.header.ByteSizeLong() + m.keys.size() + m.values.size();
+    meter_.add(work::bytes_encoded, m.keys.size() + m.values.size());
+    out.message = std::move(m);
+    return out;
+  }
+  outgoing_pull m;
+  m.header.set_view(view_.number());
+  m.header.set_table(static_cast<std::uint32_t>(r.table));
+  m.header.set_observer(!slot_);
+  m.header.set_slot(slot_ ? slot_->slot : 0);
+  m.header.set_clock(r.clock);
+  m.header.set_hold_ns(hold.count());
+  if (r.what == kind::pull_range) {
+    m.header.set_range(true);
+    m.header.set_first(p.range.first);
+    m.header.set_last(p.range.last);
+    m.header.set_limit(rows_per_range_reply);
+  } else {
+    m.keys = gathered(r.keys.bytes(), p.slices, sizeof(position));
+  }
+  traffic_.bytes_pulled += m.header.ByteSizeLong() + m.keys.size();
+  meter_.add(work::bytes_encoded, m.keys.size());
+  out.message = std::move(m);
+  return out;
+}
+
+// What push and pull replies have in common: anything but success. True when the part is settled for now.
+template <class Reply>
+bool client::settle(std::uint64_t number, const Reply& reply) {
+  auto& p = parts_.at(number);
+  p.in_flight = false;
+  switch (reply.outcome()) {
+    case pb::DONE:
+    case pb::REJECTED: return false;
+    case pb::WAITING:
+      p.trouble = whom(reply.waiting());
+      if (now_ >= requests_.at(p.of).deadline)
+        fail(number, errc::timeout, p.trouble);
+      else
+        to_send_.push_back(number);
+      return true;
+    case pb::STALE_VIEW: route_again(number, reply.view()); return true;
+    case pb::STALE_EPOCH: fail(number, errc::stale, reply.text()); return true;
+    case pb::BAD_REQUEST: fail(number, errc::bad_request, reply.text()); return true;
+    case pb::NOT_SERVING: retry_later(number, "does not serve yet"); return true;
+    default: retry_later(number, "gave no outcome"); return true;
+  }
+}
+
+void client::on_reply(std::uint64_t number, const pb::PushReply& reply) {
+  if (!parts_.count(number)) return;  // answered twice, or its request has ended
+  traffic_.bytes_pushed += reply.ByteSizeLong();
+  if (reply.outcome() == pb::MISSING) {
+    resend_missing(number, reply.expected_clock(), reply.expected_index());
+    return;
+  }
+  if (settle(number, reply)) return;
+  auto& r = requests_.at(parts_.at(number).of);
+  r.rejected = r.rejected || reply.outcome() == pb::REJECTED;
+  part_done(number);
+}
+
+void client::on_reply(std::uint64_t number, const pb::PullReply& reply, const blob& keys, const blob& values) {
+  if (!parts_.count(number)) return;
+  traffic_.bytes_pulled += reply.ByteSizeLong() + keys.size() + values.size();
+  if (settle(number, reply)) return;
+  auto& p = parts_.at(number);
+  auto& r = requests_.at(p.of);
+  const auto row_bytes = tables_[r.table].row_bytes();
+  r.staleness = std::max(r.staleness, reply.staleness());
+  meter_.add(work::bytes_encoded, keys.size() + values.size());
+
+  if (r.what == kind::pull_range) {
+    if (!keys.divides<position>() || keys.size() / sizeof(position) * row_bytes != values.size())
+      return fail(number, errc::bad_request, "sent keys and values of different numbers");
+    r.range_answers[p.range.first] = {keys, values};
+    if (reply.more() && reply.next() > p.range.first && reply.next() <= p.range.last)
+      add_part(p.of, p.server, {}, {reply.next(), p.range.last});
+    return part_done(number);
+  }
+  std::size_t count = 0;
+  for (const auto& s : p.slices) count += s.to - s.from;
+  if (values.size() != count * row_bytes)
+    return fail(number, errc::bad_request,
+                format("sent %zu bytes of values for %zu keys of %zu bytes", values.size(), count, row_bytes));
+  if (count == r.keys.size()) {
+    r.answer = values;
+  } else {
+    if (r.answer_bytes == nullptr)
+      std::tie(r.answer, r.answer_bytes) = blob::uninitialised(r.keys.size() * row_bytes);
+    const auto* from = values.data();
+    for (const auto& s : p.slices) {
+      std::memcpy(r.answer_bytes + s.from * row_bytes, from, (s.to - s.from) * row_bytes);
+      from += (s.to - s.from) * row_bytes;
+    }
+  }
+  part_done(number);
+}
+
+void client::on_failure(std::uint64_t number, const std::string& reason) {
+  const auto found = parts_.find(number);
+  if (found == parts_.end()) return;
+  found->second.in_flight = false;
+  retry_later(number, reason);
+}
+
+void client::retry_later(std::uint64_t number, std::string trouble) {
+  auto& p = parts_.at(number);
+  const auto& r = requests_.at(p.of);
+  p.trouble = std::move(trouble);
+  ++p.failures;
+  if (now_ >= r.deadline) return fail(number, errc::timeout, p.trouble);
+  if (r.what != kind::push && p.failures > settings_.pull_retries)
+    return fail(number, errc::timeout, format("%s, after %u tries", p.trouble.c_str(), p.failures));
+  const auto doubled = settings_.backoff * (std::int64_t{1} << std::min(p.failures - 1, 20u));
+  p.retry_at = now_ + std::min(doubled, settings_.backoff_limit);
+}
+
+// A server lacks an earlier push of ours: everything from the expected one on is sent again, in order.
+void client::resend_missing(std::uint64_t number, std::uint64_t clock, std::uint32_t index) {
+  auto& refused = parts_.at(number);
+  const auto server = refused.server;
+  refused.in_flight = false;
+  const auto expected = std::pair(clock, index);
+  bool earlier = false;
+  for (const auto& [other, p] : parts_) {
+    if (p.server != server || other == number) continue;
+    const auto& n = requests_.at(p.of).number;
+    if (requests_.at(p.of).what != kind::push || std::pair(n.clock(), n.index()) < expected) continue;
+    earlier = earlier || other < number;
+    if (other < number) to_send_.push_back(other);
+  }
+  if (earlier)
+    to_send_.push_back(number);
+  else
+    retry_later(number, format("asks for the push (%llu, %u), which was acknowledged",
+                               static_cast<unsigned long long>(clock), index));
+}
+
+// The part was cut by a view that is not the server's. With a newer one it is cut again; else the server will catch up.
+void client::route_again(std::uint64_t number, const pb::View& theirs) {
+  if (theirs.number() > view_.number()) {
+    if (auto newer = view::from_message(theirs); newer)
+      use(std::move(*newer));
+    else
+      return retry_later(number, newer.failure().text);
+  }
+  auto& p = parts_.at(number);
+  if (theirs.number() < view_.number() || view_.empty())
+    return retry_later(number, format("has an older view (%llu)", static_cast<unsigned long long>(theirs.number())));
+
+  const auto t = p.of;
+  const auto old = std::move(p);
+  parts_.erase(number);
+  auto& r = requests_.at(t);
+  --r.parts_left;
+  const auto before = next_part_;
+  if (r.what == kind::pull_range) {
+    for (const auto& s : view_.segments()) {
+      const closed_range inside{std::max(s.range.first, old.range.first),
+                                std::min(s.range.last, old.range.last)};
+      if (inside.first <= inside.last) add_part(t, s.primary, {}, inside);
+    }
+    return;
+  }
+  // The old part's elements, by their new owners. A push goes to every server, with no keys where it has none.
+  std::map<std::uint32_t, std::vector<slice>> by_server;
+  if (r.what == kind::push)
+    for (const auto server : view_.servers()) by_server[server];
+  const auto positions = r.keys.positions();
+  for (const auto& run : old.slices)
+    for (auto& share : view_.cut(positions.subspan(run.from, run.to - run.from)))
+      for (const auto& s : share.slices)
+        by_server[share.server].push_back({run.from + s.from, run.from + s.to});
+  for (auto& [server, slices] : by_server) add_part(t, server, std::move(slices), {});
+  if (next_part_ == before && r.parts_left == 0) answered_at_once_.push_back(t);
+}
+
+void client::part_done(std::uint64_t number) {
+  const auto t = parts_.at(number).of;
+  parts_.erase(number);
+  if (--requests_.at(t).parts_left == 0) complete(t, std::nullopt);
+}
+
+void client::fail(std::uint64_t number, errc code, const std::string& why) {
+  const auto& p = parts_.at(number);
+  const auto t = p.of;
+  complete(t, error{code, describe(p) + ": " + why});
+}
+
+std::string client::describe(const part& p) const {
+  const auto& r = requests_.at(p.of);
+  const auto clock = r.what == kind::push ? r.number.clock() : r.clock;
+  const char* what = r.what == kind::push ? (r.number.finish() ? "finish" : "push to") : "pull of";
+  auto text = format("server %u: %s", p.server, what);
+  if (!r.number.finish()) text += " table '" + tables_[r.table].name + "'";
+  if (slot_) text += format(" by slot %u at clock %llu", slot_->slot, static_cast<unsigned long long>(clock));
+  return text + format(", asked %.1f s ago", seconds_of(now_ - r.begun));
+}
+
+std::optional<instant> client::next_wake() const {
+  std::optional<instant> next;
+  for (const auto& [number, p] : parts_)
+    if (p.retry_at && (!next || *p.retry_at < *next)) next = p.retry_at;
+  return next;
+}
+
+void client::on_time() {
+  for (auto& [number, p] : parts_)
+    if (p.retry_at && *p.retry_at <= now_) {
+      p.retry_at.reset();
+      to_send_.push_back(number);
+    }
+}
+
+std::string client::waiting_for() const {
+  const part* oldest = nullptr;
+  for (const auto& [number, p] : parts_)
+    if (oldest == nullptr || requests_.at(p.of).begun < requests_.at(oldest->of).begun) oldest = &p;
+  if (oldest == nullptr) return {};
+  return describe(*oldest) + (oldest->trouble.empty() ? "" : "; " + oldest->trouble);
+}
+
+}  // namespace troupe

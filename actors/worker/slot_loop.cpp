@@ -1,0 +1,186 @@
+#include "actors/worker/slot_loop.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "core/text.hpp"
+
+namespace troupe {
+namespace {
+
+constexpr instant never{std::numeric_limits<std::int64_t>::max()};
+
+}  // namespace
+
+slot_loop::slot_loop(slot_settings settings, std::vector<table_shape> tables, view present,
+                     std::unique_ptr<slot_program> program, fault_switches& faults, meter& work_done)
+    : conversation(settings.client, std::move(tables), settings.slot, std::move(present), work_done),
+      settings_(settings),
+      program_(std::move(program)),
+      faults_(faults) {}
+
+void slot_loop::start(instant now) {
+  at(now);
+  for (const auto server : client_.present_view().servers()) {
+    numbers_[server];
+    adoptions_.push_back(server);
+  }
+}
+
+void slot_loop::stop(instant now) {
+  at(now);
+  stopping_ = true;
+  go_on();
+}
+
+void slot_loop::on_numbers(std::uint32_t server, const pb::SlotNumbers& numbers, instant now) {
+  at(now);
+  if (state_ != state::adopting) return;
+  if (numbers.outcome() == pb::STALE_EPOCH) {
+    state_ = state::fenced;
+    return;
+  }
+  if (numbers.outcome() != pb::DONE) return on_adopt_failure(server, now);
+  numbers_[server] = numbers;
+  const bool all = std::all_of(numbers_.begin(), numbers_.end(), [](const auto& n) { return n.second; });
+  if (all) resume();
+}
+
+// Backs off as the client does; the assignment as a whole ends with the scheduler's patience, not here.
+void slot_loop::on_adopt_failure(std::uint32_t server, instant now) {
+  at(now);
+  if (state_ != state::adopting) return;
+  auto& [failures, when] = adopt_again_[server];
+  const auto doubled = settings_.client.backoff * (std::int64_t{1} << std::min(failures++, 20u));
+  when = now + std::min(doubled, settings_.client.backoff_limit);
+}
+
+void slot_loop::resume() {
+  clock_ = std::numeric_limits<std::uint64_t>::max();
+  std::size_t finished = 0;
+  for (const auto& [server, numbers] : numbers_) {
+    clock_ = std::min(clock_, numbers->next_clock());
+    finished += numbers->finished() ? 1 : 0;
+  }
+  client_.resume_at(clock_);
+  // A finish leaves only when everything before it is acknowledged everywhere, so where one server has it, all stand
+  // at its clock, and nothing but the finish is left to do.
+  stopping_ = stopping_ || finished > 0;
+  state_ = finished == numbers_.size() ? state::finished : state::running;
+  go_on();
+}
+
+bool slot_loop::may_begin_clock() const {
+  return clock_ - std::min(clock_, client_.oldest_clock_under_way()) < settings_.window;
+}
+
+void slot_loop::go_on() {
+  while (state_ == state::running && !clock_is_open_) {
+    if (stopping_ || clock_ >= program_->clocks()) {
+      state_ = state::finishing;
+      client_.finish([this](const result<pushed>& outcome) {
+        if (!outcome) return fail(outcome.failure());
+        state_ = state::finished;
+      });
+      return;
+    }
+    if (!may_begin_clock()) return;
+    const auto delay = faults_.delay_of(settings_.slot.slot);
+    if (delay > duration::zero() && !delayed_until_) delayed_until_ = now() + delay;
+    if (delayed_until_ && now() < *delayed_until_) return;
+    delayed_until_.reset();
+    clock_is_open_ = true;
+    program_->run(*this, clock_);
+  }
+}
+
+void slot_loop::push(std::size_t table, key_set keys, blob values, double share) {
+  const auto slot = settings_.slot.slot;
+  if (!kept_ && faults_.strikes(slot, clock_, fault_place::compute))
+    throw std::runtime_error(format("debug.throws: slot %u throws while it computes clock %llu", slot,
+                                    static_cast<unsigned long long>(clock_)));
+  if (!values.empty() && faults_.strikes(slot, clock_, fault_place::not_a_number)) {
+    auto [spoiled, writable] = blob::uninitialised(values.size());
+    std::memset(writable, 0xff, values.size());  // all bits set: a NaN in f32 and f64
+    values = std::move(spoiled);
+  }
+  send_kept(false);
+  kept_ = kept_push{table, std::move(keys), std::move(values), share};
+}
+
+void slot_loop::end_clock(const clock_report& report) {
+  if (!kept_) kept_ = kept_push{0, {}, {}, 0};  // a clock without pushes is an empty one
+  send_kept(true);
+  progress_.set_loss(progress_.loss() + report.loss);
+  progress_.set_weight(progress_.weight() + report.weight);
+  ++clock_;
+  clock_is_open_ = false;
+}
+
+void slot_loop::send_kept(bool last) {
+  if (!kept_) return;
+  auto push = std::move(*kept_);
+  kept_.reset();
+  push_options options;
+  options.last = last;
+  options.share = push.share;
+  client_.push(push.table, std::move(push.keys), std::move(push.values), std::move(options),
+               [this](const result<pushed>& outcome) { on_pushed(outcome); });
+}
+
+void slot_loop::on_pushed(const result<pushed>& outcome) {
+  if (!outcome) return fail(outcome.failure());
+  if (outcome->rejected) progress_.set_rejected(progress_.rejected() + 1);
+}
+
+void slot_loop::fail(error why) {
+  if (state_ == state::fenced || state_ == state::failed) return;
+  state_ = why.code == errc::stale ? state::fenced : state::failed;
+  failure_ = std::move(why);
+}
+
+void slot_loop::due(instant now) {
+  if (state_ != state::adopting) return;
+  for (auto& [server, again] : adopt_again_)
+    if (again.second <= now) {
+      adoptions_.push_back(server);
+      again.second = never;  // the number of failures is kept until the slot runs
+    }
+}
+
+std::vector<std::uint32_t> slot_loop::take_adoptions() {
+  if (state_ != state::adopting) adoptions_.clear();
+  return std::exchange(adoptions_, {});
+}
+
+std::optional<instant> slot_loop::next_wake() const {
+  auto next = client_.next_wake();
+  const auto consider = [&](instant when) {
+    if (!next || when < *next) next = when;
+  };
+  if (delayed_until_) consider(*delayed_until_);
+  if (state_ == state::adopting)
+    for (const auto& [server, again] : adopt_again_)
+      if (!(again.second == never)) consider(again.second);
+  return next;
+}
+
+pb::SlotProgress slot_loop::progress() const {
+  auto p = progress_;
+  p.set_slot(settings_.slot.slot);
+  p.set_epoch(settings_.slot.epoch);
+  p.set_clock(clock_);
+  p.set_clocks(program_->clocks());
+  p.set_examples(program_->examples_before(clock_));
+  p.set_bytes_pushed(client_.moved().bytes_pushed);
+  p.set_bytes_pulled(client_.moved().bytes_pulled);
+  for (const auto count : client_.pulls().staleness) p.add_staleness(count);
+  p.set_max_staleness(client_.pulls().max_staleness);
+  p.set_waited_ns(client_.pulls().waited.count());
+  p.set_finished(state_ == state::finished);
+  p.set_waiting_for(client_.waiting_for());
+  return p;
+}
+
+}  // namespace troupe

@@ -1,0 +1,94 @@
+#pragma once
+// One slot from its assignment to its finish: take the slot over at every server, learn the numbers, then clock after
+// clock let the program pull, compute and push; at the end, or when told to stop, send the finish. A plain class: the
+// worker actor carries its messages and its time.
+//
+// Invariants
+// - No clock begins before every server has installed the slot's epoch and told its number; the slot goes on at the
+//   lowest of these numbers, and servers that are ahead acknowledge what they have.
+// - At most `window` clocks are unacknowledged.
+// - A slot that meets a newer life of itself falls silent: it neither fails the job nor reports.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/worker/conversation.hpp"
+#include "actors/worker/faults.hpp"
+#include "actors/worker/program.hpp"
+#include "messages/control.pb.h"
+
+namespace troupe {
+
+struct slot_settings {
+  slot_identity slot;
+  client_settings client;
+  std::uint32_t window = 4;
+};
+
+class slot_loop final : public conversation, public slot_session {
+ public:
+  enum class state { adopting, running, finishing, finished, fenced, failed };
+
+  slot_loop(slot_settings settings, std::vector<table_shape> tables, view present,
+            std::unique_ptr<slot_program> program, fault_switches& faults, meter& work_done);
+
+  // Inputs beside those of a conversation.
+  void start(instant now);
+  void stop(instant now);  // after the present clock
+  void on_numbers(std::uint32_t server, const pb::SlotNumbers& numbers, instant now);
+  void on_adopt_failure(std::uint32_t server, instant now);
+
+  // Outputs beside those of a conversation.
+  std::vector<std::uint32_t> take_adoptions();  // servers to send an AdoptSlot
+  std::optional<instant> next_wake() const override;
+
+  state present_state() const { return state_; }
+  const error& failure() const { return failure_; }
+  slot_identity identity() const { return settings_.slot; }
+  pb::SlotProgress progress() const;
+
+  // slot_session, for the program.
+  void fail(error why) override;
+  void push(std::size_t table, key_set keys, blob values, double share) override;
+  void end_clock(const clock_report& report) override;
+
+ private:
+  struct kept_push {
+    std::size_t table;
+    key_set keys;
+    blob values;
+    double share;
+  };
+  void go_on() override;
+  void due(instant now) override;
+  void resume();
+  bool may_begin_clock() const;
+  void send_kept(bool last);
+  void on_pushed(const result<pushed>& outcome);
+
+  const slot_settings settings_;
+  const std::unique_ptr<slot_program> program_;
+  fault_switches& faults_;
+  state state_ = state::adopting;
+  error failure_;
+
+  std::map<std::uint32_t, std::optional<pb::SlotNumbers>> numbers_;  // by server
+  std::vector<std::uint32_t> adoptions_;
+  std::map<std::uint32_t, std::pair<std::uint32_t, instant>> adopt_again_;  // failures, when
+
+  std::uint64_t clock_ = 0;
+  bool stopping_ = false;
+  bool clock_is_open_ = false;  // its program has been started
+  std::optional<instant> delayed_until_;
+  std::optional<kept_push> kept_;  // the clock's latest push, until it is known whether it is the last
+
+  pb::SlotProgress progress_;
+};
+
+}  // namespace troupe

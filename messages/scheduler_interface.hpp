@@ -30,7 +30,8 @@ using scheduler_actor = caf::typed_actor<
     caf::replies_to<status_atom, pb::StatusQuery>::with<pb::JobStatus>,
     // Ends training after the clocks under way, then evaluates and saves as usual.
     caf::reacts_to<stop_atom, pb::StopJob>,
-    // The scheduler's own.
-    caf::reacts_to<tick_atom>>;
+    // The scheduler's own: deadlines; a job of the background has ended.
+    caf::reacts_to<tick_atom>,
+    caf::reacts_to<done_atom, std::uint64_t>>;
 
 }  // namespace troupe

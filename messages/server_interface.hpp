@@ -19,6 +19,7 @@ using summary_atom = caf::atom_constant<caf::atom("summary")>;
 using save_atom = caf::atom_constant<caf::atom("save")>;
 using copy_atom = caf::atom_constant<caf::atom("copy")>;
 using tick_atom = caf::atom_constant<caf::atom("tick")>;
+using done_atom = caf::atom_constant<caf::atom("done")>;
 
 using server_actor = caf::typed_actor<
     // Header, keys, values. The reply may be held back until the push's clock is applied.
@@ -33,8 +34,9 @@ using server_actor = caf::typed_actor<
     caf::replies_to<summary_atom, pb::Summarise>::with<pb::TableSummary>,
     // Writes the server's part of every table into a folder.
     caf::replies_to<save_atom, pb::SavePart>::with<pb::SavedPart>,
-    // The server's own: deadlines of what it holds.
-    caf::reacts_to<tick_atom>>;
+    // The server's own: joining, and the deadlines of what it holds; a job of the background has ended.
+    caf::reacts_to<tick_atom>,
+    caf::reacts_to<done_atom, std::uint64_t>>;
 
 // A copy of segments whose primary is elsewhere: header, keys, rows (value and state).
 using replica_actor =

@@ -14,7 +14,6 @@ namespace troupe {
 using assign_atom = caf::atom_constant<caf::atom("assign")>;
 using stop_atom = caf::atom_constant<caf::atom("stop")>;
 using eval_atom = caf::atom_constant<caf::atom("eval")>;
-using slot_atom = caf::atom_constant<caf::atom("slot")>;
 using wake_atom = caf::atom_constant<caf::atom("wake")>;
 
 using worker_actor = caf::typed_actor<
@@ -25,9 +24,9 @@ using worker_actor = caf::typed_actor<
     // Score a part of a data set with the model as it is; the scores are the blob.
     caf::replies_to<eval_atom, pb::EvaluateTask>::with<pb::EvaluatedPart, blob>,
     caf::reacts_to<view_atom, pb::View>,
-    // The worker's own: retries that are due; a slot's block was read.
+    // The worker's own: joining and reports; retries that are due; a job of the background has ended.
+    caf::reacts_to<tick_atom>,
     caf::reacts_to<wake_atom>,
-    caf::reacts_to<slot_atom, std::uint64_t>,
-    caf::reacts_to<tick_atom>>;
+    caf::reacts_to<done_atom, std::uint64_t>>;
 
 }  // namespace troupe

@@ -13,6 +13,9 @@ namespace {
 // Views are numbered (scheduler incarnation, count); the first of the first scheduler.
 constexpr std::uint64_t first_view = (std::uint64_t{1} << 32) + 1;
 
+// Evaluation tasks that may go unanswered in one job before it is given up.
+constexpr std::uint32_t most_failed_tasks = 20;
+
 }  // namespace
 
 coordinator::coordinator(job_settings settings, evaluation& scores, instant now)
@@ -66,6 +69,7 @@ pb::JoinReply coordinator::on_join(const pb::Join& join, instant now) {
           board_.assign(slot, join.index(), now);
           assign(slot, now);
         }
+    if (interrupted_) commands_.push_back(send_stop{join.index(), {}});
   }
   pb::JoinReply reply;
   reply.set_accepted(true);
@@ -189,9 +193,10 @@ void coordinator::on_task(std::uint32_t worker, const pb::EvaluateTask& task,
   const bool its_own = n.task && n.task->data_set() == task.data_set() && n.task->part() == task.part();
   if (phase_ != pb::JobStatus::EVALUATING || !its_own) return;  // given to somebody else meanwhile
   n.task.reset();
-  if (!part) {  // the worker died or did not answer in time; its next life or another worker does it
+  if (!part) {  // the worker died or did not answer in time; its next life or another worker gets it, at the next tick
     tasks_.push_back(task);
-    return hand_out_tasks();
+    if (++tasks_failed_ > most_failed_tasks) fail(part.failure().code, part.failure().text, now);
+    return;
   }
   if (!part->done()) return fail(errc::internal, part->text(), now);
   evaluation_.add(*part, scores);
@@ -268,6 +273,7 @@ void coordinator::on_time(instant now) {
                        seconds_of(settings_.join_patience), missing.c_str()),
                 now);
   }
+  hand_out_tasks();
   if (phase_ == pb::JobStatus::TRAINING)
     for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
       const auto worker = board_.owner(slot);

@@ -125,6 +125,7 @@ class coordinator {
 
   std::vector<pb::EvaluateTask> tasks_;      // not yet handed out
   std::size_t tasks_open_ = 0;               // handed out or not, without a result
+  std::uint32_t tasks_failed_ = 0;
   std::size_t summaries_open_ = 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, pb::TableSummary> summaries_;  // (table, server)
   std::vector<pb::TableSummary> tables_;     // the whole of each

@@ -86,17 +86,22 @@ class shard {
   bool bulk_synchronous() const { return settings_.staleness == std::uint64_t{0}; }
   bool gathers(std::size_t table) const;
   std::uint64_t needed_clock(std::uint64_t clock) const;
+  bool owns_all(span<const position> ascending) const;
   std::optional<std::string> misfit(const pb::PushHeader& header, const blob& keys, const blob& values) const;
-  pb::PushReply take(asker from, const pb::PushHeader& header, const blob& keys, const blob& values, instant now,
-                     bool& answered);
-  bool apply(std::size_t table, span<const position> keys, const void* values, std::uint64_t clock, double share);
+  std::optional<pb::PullReply> refusal(const pb::PullHeader& header, const blob& keys) const;
+  // The reply to a push, unless it is held (its asker is noted then).
+  std::optional<pb::PushReply> take(asker from, const pb::PushHeader& header, const blob& keys, const blob& values,
+                                    instant now);
+  std::optional<pb::PushReply> take_next(asker from, const pb::PushHeader& header, const blob& keys,
+                                         const blob& values, instant now);
+  bool apply(std::size_t table, span<const position> keys, const void* values, step_context step);
   void apply_open_clocks(answers& out);
-  void apply_clock(std::uint64_t clock, open_clock& pushes);
-  void apply_combined(std::size_t table, std::uint64_t clock, std::vector<gathered_push*>& pushes);
+  void apply_clock(std::uint64_t clock, open_clock& pushes, answers& out);
+  bool apply_combined(std::size_t table, std::uint64_t clock, const std::vector<const gathered_push*>& pushes,
+                      double divisor);
   void release_pulls(answers& out);
-  pull_answer read(asker from, const pb::PullHeader& header, const blob& keys);
-  pull_answer read_range(asker from, const pb::PullHeader& header);
-  pb::PullReply unfit_pull(const pb::PullHeader& header, const blob& keys) const;
+  pull_answer read(asker from, const pb::PullHeader& header, const blob& keys) const;
+  pull_answer read_range(asker from, const pb::PullHeader& header) const;
   template <class Reply>
   void say_whom_for(Reply& reply, std::uint64_t clock) const;
 

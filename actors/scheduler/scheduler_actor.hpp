@@ -1,0 +1,55 @@
+#pragma once
+// The scheduler: an actor around the coordinator. It turns commands into requests and brings the replies back.
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "actors/scheduler/coordinator.hpp"
+#include "actors/supervision/background_jobs.hpp"
+#include "actors/supervision/environment.hpp"
+#include "messages/scheduler_interface.hpp"
+
+namespace troupe {
+
+struct scheduler_setup {
+  job_settings job;
+  std::shared_ptr<evaluation> scores;
+  // Writes what describes the model beside its parts and makes it visible. Runs in the background.
+  std::function<result<void>(const publish_model&)> publish;
+};
+
+class scheduler_state {
+ public:
+  using pointer = scheduler_actor::stateful_pointer<scheduler_state>;
+  static constexpr const char* name = "scheduler";
+
+  explicit scheduler_state(pointer self) : self_(self) {}
+  scheduler_actor::behavior_type start(environment env, scheduler_setup setup);
+
+ private:
+  void carry_out();
+  void perform(const send_view& c);
+  void perform(const send_assignment& c);
+  void perform(const send_stop& c);
+  void perform(const send_task& c);
+  void perform(const send_summarise& c);
+  void perform(const send_save& c);
+  void perform(const publish_model& c);
+  // Sends a request to a server; `on_answer` gets its reply or an error that names the server.
+  template <class Reply, class Atom, class Request, class OnAnswer>
+  void ask_server(std::uint32_t server, Atom, const Request& request, duration timeout, OnAnswer on_answer);
+  instant now() const { return now_of(self_); }
+
+  pointer self_;
+  environment env_;
+  scheduler_setup setup_;
+  background_jobs jobs_;
+  std::optional<coordinator> job_;
+};
+
+scheduler_actor::behavior_type scheduler(scheduler_state::pointer self, environment env, scheduler_setup setup);
+
+}  // namespace troupe

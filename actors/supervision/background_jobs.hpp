@@ -1,0 +1,45 @@
+#pragma once
+// An actor's file work in the background. The job's outcome is kept here, by number, and the actor is told the number by
+// a message to itself: whatever the outcome, it is handled in the actor's own turn.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "core/background.hpp"
+
+namespace troupe {
+
+class background_jobs {
+ public:
+  using notify = std::function<void(std::uint64_t)>;  // called on the background's thread
+
+  // `job` runs elsewhere and may touch only what it captured; `then` gets its outcome from finished(). False, and
+  // nothing will happen, when the background has too much to do.
+  template <class Job, class Then>
+  bool run(background& where, Job job, Then then, notify tell) {
+    using outcome = decltype(job());
+    const auto number = next_++;
+    auto box = std::make_shared<std::unique_ptr<outcome>>();
+    waiting_.emplace(number, [box, then = std::move(then)] { then(std::move(**box)); });
+    const bool taken = where.run([box, number, job = std::move(job), tell = std::move(tell)] {
+      *box = std::make_unique<outcome>(job());
+      tell(number);
+    });
+    if (!taken) waiting_.erase(number);
+    return taken;
+  }
+
+  void finished(std::uint64_t number) {
+    auto node = waiting_.extract(number);
+    if (!node.empty()) node.mapped()();
+  }
+
+ private:
+  std::uint64_t next_ = 1;
+  std::map<std::uint64_t, std::function<void()>> waiting_;
+};
+
+}  // namespace troupe

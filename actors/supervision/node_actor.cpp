@@ -1,0 +1,59 @@
+#include "actors/supervision/node_actor.hpp"
+
+#include <caf/all.hpp>
+
+#include "core/log.hpp"
+
+namespace troupe {
+
+using start_atom = caf::atom_constant<caf::atom("start")>;
+
+caf::behavior node(caf::stateful_actor<node_state>* self, node_spec spec) {
+  auto& s = self->state;
+  s.self = self;
+  s.policy = std::make_unique<restart_policy>(spec.restarts);
+  s.spec = std::move(spec);
+  self->set_down_handler([self](const caf::down_msg& down) { self->state.on_death(down); });
+  self->set_exit_handler([self](const caf::exit_msg& why) { self->state.end(why); });
+  s.start();
+  return {[self](start_atom) { self->state.start(); }};
+}
+
+void node_state::start() {
+  auto env = spec.env;
+  env.incarnation = ++incarnation;
+  child = spec.start(self->system(), env);
+  self->monitor(child);
+  spec.publish(spec.env.role, child);
+  if (incarnation > 1)
+    log("supervisor", log_level::warning,
+        to_string(spec.env.role) + " starts again as incarnation " + std::to_string(incarnation));
+}
+
+void node_state::on_death(const caf::down_msg& down) {
+  if (!child || down.source != child->address()) return;
+  child = nullptr;
+  spec.publish(spec.env.role, nullptr);
+  const auto wait = policy->on_death(now_of(self));
+  pb::NodeDown report;
+  report.set_role(spec.env.role.role);
+  report.set_index(spec.env.role.index);
+  report.set_incarnation(incarnation);
+  report.set_reason(self->system().render(down.reason));
+  report.set_final(!wait);
+  report.set_restarts(policy->restarts());
+  log("supervisor", log_level::error, to_string(spec.env.role) + " died: " + report.reason());
+  if (auto scheduler = spec.env.find->scheduler()) self->send(scheduler, down_atom::value, report);
+  if (wait) self->delayed_send(self, *wait, start_atom::value);
+}
+
+void node_state::end(const caf::exit_msg& why) {
+  if (child) {
+    self->demonitor(child->address());
+    self->send_exit(caf::actor_cast<caf::actor>(child), why.reason);
+    spec.publish(spec.env.role, nullptr);
+  }
+  self->quit(why.reason);
+}
+
+}  // namespace troupe

@@ -1,0 +1,12 @@
+#pragma once
+// What a worker takes from the job's plan.
+
+#include "actors/worker/slot_loop.hpp"
+#include "messages/control.pb.h"
+
+namespace troupe {
+
+client_settings client_settings_of(const pb::JobPlan& plan);
+std::vector<table_shape> table_shapes_of(const pb::JobPlan& plan);
+
+}  // namespace troupe

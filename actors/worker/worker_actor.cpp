@@ -1,0 +1,265 @@
+#include "actors/worker/worker_actor.hpp"
+
+#include <caf/all.hpp>
+#include <stdexcept>
+
+#include "core/log.hpp"
+#include "core/text.hpp"
+
+namespace troupe {
+
+worker_actor::behavior_type worker(worker_state::pointer self, environment env, worker_setup setup) {
+  return self->state.start(std::move(env), std::move(setup));
+}
+
+worker_actor::behavior_type worker_state::start(environment env, worker_setup setup) {
+  env_ = std::move(env);
+  setup_ = std::move(setup);
+  keep_exception_text(self_);
+  self_->send(self_, tick_atom::value);
+  return {
+      [this](assign_atom, const pb::Assignment& assignment) { on_assign(assignment); },
+      [this](stop_atom, const pb::StopSlots&) { on_stop(); },
+      [this](eval_atom, const pb::EvaluateTask& task) { return on_evaluate(task); },
+      [this](view_atom, const pb::View& message) { on_view(message); },
+      [this](tick_atom) { on_tick(); },
+      [this](wake_atom) { on_wake(); },
+      [this](done_atom, std::uint64_t job) { jobs_.finished(job); },
+  };
+}
+
+void worker_state::on_tick() {
+  self_->delayed_send(self_, plan_ ? duration(plan_->timings().report_every()) : env_.tick, tick_atom::value);
+  joining_.ask(self_, env_, [this](const pb::JoinReply& reply) { plan_ = reply.plan(); });
+  report();
+}
+
+void worker_state::on_assign(const pb::Assignment& assignment) {
+  if (!plan_) return;  // not joined yet: the scheduler sends it again
+  for (const auto& [who, loop] : slots_)
+    if (loop->identity().slot == assignment.slot()) {
+      if (loop->identity().epoch >= assignment.epoch()) return;
+      slots_.erase(who);
+      break;
+    }
+  auto present = view::from_message(assignment.view());
+  if (!present) return log("worker", log_level::error, present.failure().text);
+  slot_settings settings;
+  settings.slot = {assignment.slot(), assignment.epoch()};
+  settings.client = client_settings_of(*plan_);
+  settings.window = std::max(2u, plan_->timings().window());
+  const auto who = next_talker_++;
+  auto loop = std::make_unique<slot_loop>(settings, table_shapes_of(*plan_), std::move(*present),
+                                          setup_.app->slot(assignment.slot()), *setup_.faults, *env_.work_done);
+  slots_.emplace(who, std::move(loop)).first->second->start(now_of(self_));
+  flush(who);
+}
+
+void worker_state::on_stop() {
+  std::vector<talker> all;
+  for (auto& [who, loop] : slots_) all.push_back(who);
+  for (const auto who : all)
+    if (const auto found = slots_.find(who); found != slots_.end()) {
+      found->second->stop(now_of(self_));
+      flush(who);
+    }
+}
+
+caf::result<pb::EvaluatedPart, blob> worker_state::on_evaluate(const pb::EvaluateTask& task) {
+  pb::EvaluatedPart refusal;
+  auto program = setup_.app->evaluation(task);
+  auto present = view::from_message(task.view());
+  if (!plan_ || !program || !present) {
+    refusal.set_text(!plan_      ? "the worker has not joined"
+                     : !program ? program.failure().text
+                                : present.failure().text);
+    return {refusal, blob{}};
+  }
+  const auto who = next_talker_++;
+  auto& e = evaluations_[who];
+  e.promise = self_->make_response_promise<pb::EvaluatedPart, blob>();
+  e.loop = std::make_unique<evaluation_loop>(client_settings_of(*plan_), table_shapes_of(*plan_), std::move(*present),
+                                             std::move(*program), *env_.work_done);
+  auto promise = e.promise;
+  e.loop->start(now_of(self_));
+  flush(who);
+  return promise;
+}
+
+void worker_state::on_view(const pb::View& message) {
+  auto next = view::from_message(message);
+  if (!next) return log("worker", log_level::error, next.failure().text);
+  for (auto& [who, loop] : slots_) loop->use(*next, now_of(self_));
+  for (auto& [who, e] : evaluations_) e.loop->use(*next, now_of(self_));
+}
+
+conversation* worker_state::find(talker who) {
+  if (const auto slot = slots_.find(who); slot != slots_.end()) return slot->second.get();
+  if (const auto e = evaluations_.find(who); e != evaluations_.end()) return e->second.loop.get();
+  return nullptr;
+}
+
+template <class... Reply>
+void worker_state::on_reply(talker who, std::uint64_t number, const Reply&... reply) {
+  auto* talks = find(who);
+  if (talks == nullptr) return;
+  talks->on_reply(number, now_of(self_), reply...);
+  flush(who);
+}
+
+void worker_state::on_failure(talker who, std::uint64_t number, const caf::error& why) {
+  auto* talks = find(who);
+  if (talks == nullptr) return;
+  talks->on_failure(number, "no reply: " + self_->system().render(why), now_of(self_));
+  flush(who);
+}
+
+void worker_state::flush(talker who) {
+  auto* talks = find(who);
+  if (talks == nullptr) return;
+  if (const auto slot = slots_.find(who); slot != slots_.end()) flush_adoptions(who, *slot->second);
+  for (auto& message : talks->take_outgoing()) send(who, std::move(message));
+  for (auto& order : talks->take_reads()) read(who, std::move(order));
+  wake_in_time(*talks);
+  conclude(who);
+}
+
+void worker_state::flush_adoptions(talker who, slot_loop& slot) {
+  for (const auto server : slot.take_adoptions()) {
+    pb::AdoptSlot request;
+    request.set_slot(slot.identity().slot);
+    request.set_epoch(slot.identity().epoch);
+    const auto failed = [this, who, server] {
+      if (const auto found = slots_.find(who); found != slots_.end()) {
+        found->second->on_adopt_failure(server, now_of(self_));
+        wake_in_time(*found->second);
+      }
+    };
+    auto handle = env_.find->server(server);
+    if (!handle) {
+      failed();
+      continue;
+    }
+    self_->request(handle, env_.request_timeout, adopt_atom::value, request)
+        .then(
+            [this, who, server](const pb::SlotNumbers& numbers) {
+              if (const auto found = slots_.find(who); found != slots_.end()) {
+                found->second->on_numbers(server, numbers, now_of(self_));
+                flush(who);
+              }
+            },
+            [failed](const caf::error&) { failed(); });
+  }
+}
+
+void worker_state::send(talker who, outgoing message) {
+  auto server = env_.find->server(message.server);
+  if (!server) {
+    if (auto* talks = find(who); talks != nullptr)
+      talks->on_failure(message.number, "no such node is known", now_of(self_));
+    return;
+  }
+  send_once(who, message, server);
+  if (setup_.faults->none()) return;
+  const auto* push = std::get_if<outgoing_push>(&message.message);
+  if (push == nullptr || push->header.finish()) return;
+  if (setup_.faults->strikes(push->header.slot(), push->header.clock(), fault_place::repeat_push))
+    send_once(who, message, server);
+  if (setup_.faults->strikes(push->header.slot(), push->header.clock(), fault_place::between_sends))
+    throw std::runtime_error(format("debug.throws: slot %u throws between the sends of clock %llu",
+                                    push->header.slot(), static_cast<unsigned long long>(push->header.clock())));
+}
+
+void worker_state::send_once(talker who, const outgoing& message, const server_actor& server) {
+  const auto number = message.number;
+  const auto failed = [this, who, number](const caf::error& why) { on_failure(who, number, why); };
+  if (const auto* push = std::get_if<outgoing_push>(&message.message))
+    self_->request(server, message.timeout, push_atom::value, push->header, push->keys, push->values)
+        .then([this, who, number](const pb::PushReply& reply) { on_reply(who, number, reply); }, failed);
+  else if (const auto* pull = std::get_if<outgoing_pull>(&message.message))
+    self_->request(server, message.timeout, pull_atom::value, pull->header, pull->keys)
+        .then([this, who, number](const pb::PullReply& reply, const blob& keys,
+                                  const blob& values) { on_reply(who, number, reply, keys, values); },
+              failed);
+}
+
+void worker_state::read(talker who, read_order order) {
+  auto me = caf::actor_cast<worker_actor>(self_);
+  const auto number = order.number;
+  const auto finished = [this, who, number](result<void> outcome) {
+    auto* talks = find(who);
+    if (talks == nullptr) return;
+    talks->on_read(number, std::move(outcome), now_of(self_));
+    flush(who);
+  };
+  const auto tell = [me](std::uint64_t job) { caf::anon_send(me, done_atom::value, job); };
+  if (!jobs_.run(*env_.io, std::move(order.job), finished, tell))
+    if (auto* talks = find(who); talks != nullptr)
+      talks->fail(error{errc::io, "more file reads are waiting than the node allows"});
+}
+
+// What has ended is reported and forgotten; finished slots stay, so that their last report can be repeated.
+void worker_state::conclude(talker who) {
+  if (const auto e = evaluations_.find(who); e != evaluations_.end()) {
+    if (const auto& outcome = e->second.loop->outcome()) {
+      e->second.promise.deliver(outcome->first, outcome->second);
+      evaluations_.erase(e);
+    }
+    return;
+  }
+  const auto found = slots_.find(who);
+  if (found == slots_.end()) return;
+  switch (found->second->present_state()) {
+    case slot_loop::state::fenced: slots_.erase(found); break;
+    case slot_loop::state::failed:
+      report_failure(*found->second);
+      slots_.erase(found);
+      break;
+    case slot_loop::state::finished: report(); break;
+    default: break;
+  }
+}
+
+void worker_state::wake_in_time(const conversation& talks) {
+  const auto next = talks.next_wake();
+  if (!next || (wake_at_ && *wake_at_ <= *next)) return;
+  wake_at_ = next;
+  self_->delayed_send(self_, std::max(*next - now_of(self_), duration::zero()), wake_atom::value);
+}
+
+void worker_state::on_wake() {
+  wake_at_.reset();
+  std::vector<talker> all;
+  for (auto& [who, loop] : slots_) all.push_back(who);
+  for (auto& [who, e] : evaluations_) all.push_back(who);
+  for (const auto who : all)
+    if (auto* talks = find(who); talks != nullptr) {
+      talks->on_time(now_of(self_));
+      flush(who);
+    }
+}
+
+void worker_state::report() {
+  if (slots_.empty()) return;
+  auto scheduler = env_.find->scheduler();
+  if (!scheduler) return;
+  pb::Progress progress;
+  progress.set_worker(env_.role.index);
+  progress.set_incarnation(env_.incarnation);
+  for (const auto& [who, loop] : slots_) *progress.add_slots() = loop->progress();
+  self_->send(scheduler, progr_atom::value, progress);
+}
+
+void worker_state::report_failure(const slot_loop& slot) {
+  pb::SlotFailed failed;
+  failed.set_worker(env_.role.index);
+  failed.set_incarnation(env_.incarnation);
+  failed.set_slot(slot.identity().slot);
+  failed.set_epoch(slot.identity().epoch);
+  failed.set_code(static_cast<std::int32_t>(slot.failure().code));
+  failed.set_text(slot.failure().text);
+  log("worker", log_level::error, failed.text());
+  if (auto scheduler = env_.find->scheduler()) self_->send(scheduler, failed_atom::value, failed);
+}
+
+}  // namespace troupe

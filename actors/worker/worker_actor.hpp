@@ -1,0 +1,83 @@
+#pragma once
+// The worker: an actor around slot loops and evaluation loops. It carries their messages to servers and back, runs their
+// file reads in the background, keeps their timers, and reports their progress to the scheduler.
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+#include <caf/typed_response_promise.hpp>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "actors/supervision/background_jobs.hpp"
+#include "actors/supervision/environment.hpp"
+#include "actors/supervision/joining.hpp"
+#include "actors/worker/evaluation_loop.hpp"
+#include "actors/worker/faults.hpp"
+#include "actors/worker/plan.hpp"
+#include "actors/worker/program.hpp"
+#include "actors/worker/slot_loop.hpp"
+#include "messages/worker_interface.hpp"
+
+namespace troupe {
+
+struct worker_setup {
+  std::shared_ptr<application> app;
+  std::shared_ptr<fault_switches> faults;
+};
+
+class worker_state {
+ public:
+  using pointer = worker_actor::stateful_pointer<worker_state>;
+  static constexpr const char* name = "worker";
+
+  explicit worker_state(pointer self) : self_(self) {}
+  worker_actor::behavior_type start(environment env, worker_setup setup);
+
+ private:
+  // Somebody who talks to servers, under a number that replies find it by even if it has ended meanwhile.
+  using talker = std::uint64_t;
+  struct evaluation_under_way {
+    std::unique_ptr<evaluation_loop> loop;
+    caf::typed_response_promise<pb::EvaluatedPart, blob> promise;
+  };
+
+  void on_assign(const pb::Assignment& assignment);
+  void on_stop();
+  caf::result<pb::EvaluatedPart, blob> on_evaluate(const pb::EvaluateTask& task);
+  void on_view(const pb::View& message);
+  void on_tick();
+  void on_wake();
+
+  conversation* find(talker who);
+  template <class... Reply>
+  void on_reply(talker who, std::uint64_t number, const Reply&... reply);
+  void on_failure(talker who, std::uint64_t number, const caf::error& why);
+  // Sends out whatever the talker has produced, and notices its end.
+  void flush(talker who);
+  void flush_adoptions(talker who, slot_loop& slot);
+  void send(talker who, outgoing message);
+  void send_once(talker who, const outgoing& message, const server_actor& server);
+  void strike_between_sends(const outgoing& message);
+  void read(talker who, read_order order);
+  void conclude(talker who);
+  void wake_in_time(const conversation& who);
+  void report();
+  void report_failure(const slot_loop& slot);
+
+  pointer self_;
+  environment env_;
+  worker_setup setup_;
+  joining joining_;
+  background_jobs jobs_;
+  std::optional<pb::JobPlan> plan_;
+  talker next_talker_ = 1;
+  std::map<talker, std::unique_ptr<slot_loop>> slots_;
+  std::map<talker, evaluation_under_way> evaluations_;
+  std::optional<instant> wake_at_;
+};
+
+worker_actor::behavior_type worker(worker_state::pointer self, environment env, worker_setup setup);
+
+}  // namespace troupe

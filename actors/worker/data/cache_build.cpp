@@ -1,0 +1,149 @@
+#include "actors/worker/data/cache_build.hpp"
+
+#include "actors/worker/data/input_stream.hpp"
+#include "actors/worker/data/line_reader.hpp"
+#include "core/text.hpp"
+
+namespace troupe {
+namespace {
+
+// The way of one data set's rows from text into a cache that is being written.
+class cache_build {
+ public:
+  cache_build(file_system& files, const data_options& options, std::unique_ptr<row_reader> reader,
+              cache_writer writer, meter* work_done)
+      : files_(files),
+        options_(options),
+        reader_(std::move(reader)),
+        writer_(std::move(writer)),
+        builder_(options.blocks),
+        meter_(work_done) {}
+
+  result<void> add_file(const std::string& path) {
+    auto before = files_.facts(path);
+    if (!before) return before.failure();
+    auto source = raw_source::open(files_, path, meter_);
+    if (!source) return source.failure();
+    auto input = open_input(**source);
+    if (!input) return input.failure();
+    auto read = add_rows(path, **input);
+    if (!read) return read;
+    auto after = files_.facts(path);
+    if (!after) return after.failure();
+    if (after->size != before->size || after->modified_ns != before->modified_ns)
+      return error{errc::bad_data, path + " was changed while it was read"};
+    contents_.sources.push_back({(*source)->offset(), (*source)->digest()});
+    return {};
+  }
+
+  result<void> finish(std::uint64_t options_digest) {
+    if (!builder_.empty()) {
+      auto written = writer_.add(builder_.finish());
+      if (!written) return written;
+    }
+    contents_.options = options_digest;
+    return writer_.finish(std::move(contents_));
+  }
+
+ private:
+  result<void> add_rows(const std::string& path, input_stream& input) {
+    line_reader lines(path, input, options_.max_line_bytes);
+    reader_->begin_file();
+    std::string_view line;
+    for (;;) {
+      auto more = lines.next(line);
+      if (!more) return more.failure();
+      if (!*more) return {};
+      row_.clear();
+      row_fault fault;
+      const auto outcome = reader_->read(line, row_, fault);
+      if (outcome == row_outcome::nothing) continue;
+      auto taken = outcome == row_outcome::row
+                       ? add_row()
+                       : skip(path + ":" + std::to_string(lines.number()) + ":" +
+                              std::to_string(fault.column) + ": " + fault.reason);
+      if (!taken) return taken;
+    }
+  }
+
+  result<void> add_row() {
+    builder_.add(row_);
+    if (!builder_.full()) return {};
+    return writer_.add(builder_.finish());
+  }
+
+  result<void> skip(std::string fault) {
+    auto& skipped = contents_.skipped;
+    if (skipped.count >= options_.max_bad_rows) {
+      if (options_.max_bad_rows > 0)
+        fault += format(" (and %llu faulty rows were passed over before, the most allowed)",
+                        static_cast<unsigned long long>(skipped.count));
+      return error{errc::bad_data, std::move(fault)};
+    }
+    ++skipped.count;
+    if (skipped.first.size() < skipped_rows::most_reported)
+      skipped.first.push_back(std::move(fault));
+    return {};
+  }
+
+  file_system& files_;
+  const data_options& options_;
+  std::unique_ptr<row_reader> reader_;
+  cache_writer writer_;
+  block_builder builder_;
+  meter* meter_;
+  cache_contents contents_;
+  example row_;
+};
+
+}  // namespace
+
+result<std::uint64_t> digest_of(const data_options& options) {
+  auto found = row_formats::global().find(options.format);
+  if (!found) return found.failure();
+  if (options.blocks.rows == 0 || options.blocks.bytes == 0 ||
+      options.blocks.bytes > std::uint64_t{1} << 30)
+    return error{errc::bad_config, "a block must hold at least one row and at most 1 GiB"};
+  byte_writer all;
+  all.put_text(options.format);
+  all.put(found->version);
+  all.put(options.reading.index_base);
+  for (const auto& [name, value] : options.reading.settings) {
+    all.put_text(name);
+    all.put_text(value);
+  }
+  all.put(options.blocks.rows);
+  all.put(options.blocks.bytes);
+  return xxh3(all.bytes());
+}
+
+result<source_facts> examine_source(file_system& files, const std::string& path, meter* work_done) {
+  auto source = raw_source::open(files, path, work_done);
+  if (!source) return source.failure();
+  for (;;) {
+    auto bytes = (*source)->peek();
+    if (!bytes) return bytes.failure();
+    if (bytes->empty()) return source_facts{(*source)->offset(), (*source)->digest()};
+    (*source)->consume(bytes->size());
+  }
+}
+
+result<void> build_cache(file_system& files, const std::vector<std::string>& sources,
+                         const data_options& options, const std::string& path, meter* work_done) {
+  auto digest = digest_of(options);
+  if (!digest) return digest.failure();
+  auto found = row_formats::global().find(options.format);
+  if (!found) return found.failure();
+  auto reader = found->make(options.reading);
+  if (!reader) return reader.failure();
+  auto writer = cache_writer::create(files, path, work_done);
+  if (!writer) return writer.failure();
+  cache_build build(files, options, *std::move(reader), *std::move(writer), work_done);
+  for (const auto& source : sources) {
+    auto added = build.add_file(source);
+    if (!added) return added;
+  }
+  return build.finish(*digest);
+}
+
+}  // namespace troupe

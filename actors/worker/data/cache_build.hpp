@@ -1,0 +1,36 @@
+#pragma once
+// Text into cache: all files of a data set, in their order, read once and written once in bounded
+// memory.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "actors/worker/data/block_builder.hpp"
+#include "actors/worker/data/cache_file.hpp"
+#include "actors/worker/data/row_reader.hpp"
+
+namespace troupe {
+
+struct data_options {
+  std::string format = "libsvm";  // a name in row_formats::global()
+  format_options reading;
+  block_limits blocks;  // at least 1 row, at most 1 GiB
+  std::uint64_t max_line_bytes = std::uint64_t{64}
+                                 << 20;  // a longer line is an error and not skipped
+  std::uint64_t max_bad_rows = 0;        // faulty rows passed over, in all files
+  std::string cache_folder;              // made if absent
+};
+
+// Of what shapes the blocks; fails for an unknown format or limits out of range.
+result<std::uint64_t> digest_of(const data_options& options);
+
+// Of a file's bytes as they lie on disk.
+result<source_facts> examine_source(file_system& files, const std::string& path, meter* work_done);
+
+// Writes the cache of `sources` to `path`, and syncs it. Errors of the content are errc::bad_data
+// and begin with "file:line:column: ".
+result<void> build_cache(file_system& files, const std::vector<std::string>& sources,
+                         const data_options& options, const std::string& path, meter* work_done);
+
+}  // namespace troupe

@@ -1,0 +1,36 @@
+#pragma once
+// One row of training data, as a reader yields it: what was written, before any model gives it a
+// meaning.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/keys.hpp"
+
+namespace troupe {
+
+struct feature {
+  key_id key = 0;
+  float value = 1;
+  std::uint32_t field = 0;  // 0 where the format knows no fields
+};
+
+struct example {
+  double label = 0;  // as written: mapping {-1, +1} to classes is the application's matter
+  double weight = 1;
+  std::optional<std::string> id;
+  std::optional<std::uint64_t> group;  // rows of one query or user
+  std::vector<feature> features;       // in the order written; no (key, field) twice
+
+  void clear() {
+    label = 0;
+    weight = 1;
+    id.reset();
+    group.reset();
+    features.clear();
+  }
+};
+
+}  // namespace troupe

@@ -46,10 +46,13 @@ class blob {
   bool empty() const { return size_ == 0; }
 
   // The bytes as elements; a size that is no multiple of sizeof(T) is the caller's error (check divides<T>() first).
+  // Not of a temporary, whose bytes would be gone.
   template <class T>
-  span<const T> as() const {
+  span<const T> as() const& {
     return {reinterpret_cast<const T*>(data_.get()), size_ / sizeof(T)};
   }
+  template <class T>
+  span<const T> as() const&& = delete;
   template <class T>
   bool divides() const {
     return size_ % sizeof(T) == 0;

@@ -191,13 +191,13 @@ void client::complete(ticket t, std::optional<error> failure) {
     for (auto p = parts_.begin(); p != parts_.end();)
       p = p->second.of == t ? parts_.erase(p) : std::next(p);
 
+  if (r.what == kind::pull && !failure) record_pull(r);
   if (r.what == kind::push) {
     if (r.pushed_done) r.pushed_done(failure ? result<pushed>(*failure) : result<pushed>(pushed{r.rejected}));
   } else if (r.pulled_done) {
     if (failure) {
       r.pulled_done(*failure);
     } else if (r.what == kind::pull) {
-      record_pull(r);
       r.pulled_done(pulled{r.keys.to_caller_order(r.answer, tables_[r.table].row_bytes()), {}, r.staleness});
     } else {
       r.pulled_done(joined_range(r));

@@ -9,8 +9,8 @@ void block_builder::start(std::uint64_t first_row) {
   now_ = block{};
   now_.first_row = first_row;
   now_.row_begin.push_back(0);
+  now_.column.reserve(usual_entries_);
   bytes_ = 0;
-  all_ones_ = no_fields_ = true;
   index_.assign(std::max<std::size_t>(index_.size(), 1024), entry{});
   positions_.clear();
 }
@@ -18,11 +18,9 @@ void block_builder::start(std::uint64_t first_row) {
 void block_builder::add(const example& row) {
   assert(!full());
   for (const auto& one : row.features) {
+    put_value(one.value);
+    put_field(one.field);
     now_.column.push_back(number_of(mix(one.key)));
-    now_.value.push_back(one.value);
-    now_.field.push_back(one.field);
-    all_ones_ &= one.value == 1.0f;
-    no_fields_ &= one.field == 0;
   }
   put_weight(row.weight);
   put_group(row);
@@ -85,8 +83,7 @@ block block_builder::finish() {
   const auto column_of = sort_keys();
   for (auto& column : now_.column) column = column_of[column];
   for (std::size_t row = 0; row < now_.rows(); ++row) sort_row(row);
-  if (all_ones_) now_.value.clear();
-  if (no_fields_) now_.field.clear();
+  usual_entries_ = now_.entries();
   const auto next_row = now_.first_row + now_.rows();
   block finished = std::move(now_);
   start(next_row);
@@ -111,7 +108,7 @@ std::vector<std::uint32_t> block_builder::sort_keys() {
 
 void block_builder::sort_row(std::size_t row) {
   const auto begin = now_.row_begin[row], end = now_.row_begin[row + 1];
-  if (all_ones_ && no_fields_) {
+  if (now_.value.empty() && now_.field.empty()) {
     std::sort(now_.column.begin() + begin, now_.column.begin() + end);
     return;
   }
@@ -119,14 +116,20 @@ void block_builder::sort_row(std::size_t row) {
   for (auto e = begin; e < end; ++e)
     order_.push_back(std::uint64_t{now_.column[e]} << 32 | (e - begin));
   std::sort(order_.begin(), order_.end());
-  value_.assign(now_.value.begin() + begin, now_.value.begin() + end);
-  field_.assign(now_.field.begin() + begin, now_.field.begin() + end);
-  for (auto e = begin; e < end; ++e) {
-    const auto from = static_cast<std::uint32_t>(order_[e - begin]);
+  for (auto e = begin; e < end; ++e)
     now_.column[e] = static_cast<std::uint32_t>(order_[e - begin] >> 32);
-    now_.value[e] = value_[from];
-    now_.field[e] = field_[from];
-  }
+  reorder(now_.value, begin, value_);
+  reorder(now_.field, begin, field_);
+}
+
+// Puts the row's items, which begin at `begin`, in the order of `order_`.
+template <class T>
+void block_builder::reorder(std::vector<T>& items, std::size_t begin, std::vector<T>& scratch) {
+  if (items.empty()) return;
+  const auto first = items.begin() + static_cast<std::ptrdiff_t>(begin);
+  scratch.assign(first, first + static_cast<std::ptrdiff_t>(order_.size()));
+  for (std::size_t i = 0; i < order_.size(); ++i)
+    items[begin + i] = scratch[static_cast<std::uint32_t>(order_[i])];
 }
 
 }  // namespace troupe

@@ -36,18 +36,21 @@ class block_builder {
   void start(std::uint64_t first_row);
   std::uint32_t number_of(position at);
   void grow();
+  void put_value(float value);
+  void put_field(std::uint32_t field);
   void put_weight(double weight);
   void put_group(const example& row);
   void put_id(const example& row);
   std::vector<std::uint32_t> sort_keys();
   void sort_row(std::size_t row);
+  template <class T>
+  void reorder(std::vector<T>& items, std::size_t begin, std::vector<T>& scratch);
 
   block_limits limits_;
   block now_;
   std::uint64_t bytes_ = 0;
-  bool all_ones_ = true;
-  bool no_fields_ = true;
-  std::vector<entry> index_;  // open addressing, a power of two long, at most half full
+  std::size_t usual_entries_ = 0;  // of the block before
+  std::vector<entry> index_;       // open addressing, a power of two long, at most half full
   std::vector<position> positions_;
   std::vector<std::uint64_t> order_;  // scratch of sort_row
   std::vector<float> value_;

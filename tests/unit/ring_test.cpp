@@ -1,0 +1,126 @@
+#include <doctest/doctest.h>
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/random.hpp"
+#include "messages/ring.hpp"
+#include "messages/view.hpp"
+
+using namespace troupe;
+
+namespace {
+
+std::vector<std::uint32_t> servers_up_to(std::uint32_t count) {
+  std::vector<std::uint32_t> servers;
+  for (std::uint32_t i = 0; i < count; ++i) servers.push_back(i);
+  return servers;
+}
+
+view view_of(std::uint32_t servers, std::uint32_t virtual_nodes = 8) {
+  return view(1, servers_up_to(servers), make_ring(servers_up_to(servers), virtual_nodes, 0, 1));
+}
+
+std::uint32_t owner_by_search(const std::vector<segment>& ring, position p) {
+  for (const auto& s : ring)
+    if (s.range.contains(p)) return s.primary;
+  return ~0u;
+}
+
+}  // namespace
+
+TEST_CASE("the ring's segments cover every position exactly once") {
+  CHECK(rc::check("for any number of servers and virtual nodes", [] {
+    const auto servers = *rc::gen::inRange(1u, 20u);
+    const auto nodes = *rc::gen::inRange(1u, 40u);
+    const auto ring = make_ring(servers_up_to(servers), nodes, 2, 1);
+    RC_ASSERT(ring.front().range.first == 0u);
+    RC_ASSERT(ring.back().range.last == ~position{0});
+    for (std::size_t i = 1; i < ring.size(); ++i) RC_ASSERT(ring[i].range.first == ring[i - 1].range.last + 1);
+  }));
+}
+
+TEST_CASE("copies lie on distinct servers, none of them the primary") {
+  for (std::uint32_t servers = 1; servers <= 6; ++servers)
+    for (std::uint32_t copies = 0; copies <= 3; ++copies)
+      for (const auto& s : make_ring(servers_up_to(servers), 16, copies, 1)) {
+        std::set<std::uint32_t> chain(s.replicas.begin(), s.replicas.end());
+        chain.insert(s.primary);
+        CHECK(chain.size() == 1 + std::min(copies, servers - 1));
+      }
+}
+
+TEST_CASE("a server that joins takes positions, and moves none between the others") {
+  const auto before = make_ring(servers_up_to(5), 32, 0, 1);
+  const auto after = make_ring(servers_up_to(6), 32, 0, 2);
+  random_source random(7);
+  int moved = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const auto p = random.bits();
+    const auto was = owner_by_search(before, p);
+    const auto is = owner_by_search(after, p);
+    if (was == is) continue;
+    CHECK(is == 5);
+    ++moved;
+  }
+  CHECK(moved > 20000 / 6 / 2);
+  CHECK(moved < 20000 / 6 * 2);
+}
+
+TEST_CASE("a batch is cut so that every key goes to its owner, in order") {
+  CHECK(rc::check("over all of the key space", [] {
+    const auto v = view_of(*rc::gen::inRange(1u, 6u));
+    std::set<position> distinct;
+    for (const auto seed : *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::arbitrary<std::uint64_t>()))
+      distinct.insert(mix(seed));
+    distinct.insert({0, ~position{0}});
+    const std::vector<position> batch(distinct.begin(), distinct.end());
+    const auto shares = v.cut(batch);
+    RC_ASSERT(shares.size() == v.servers().size());
+    std::vector<int> seen(batch.size());
+    for (const auto& share : shares)
+      for (std::size_t s = 0; s < share.slices.size(); ++s) {
+        RC_ASSERT(share.slices[s].from < share.slices[s].to);
+        if (s > 0) RC_ASSERT(share.slices[s - 1].to < share.slices[s].from);  // maximal runs
+        for (auto i = share.slices[s].from; i < share.slices[s].to; ++i) {
+          ++seen[i];
+          RC_ASSERT(v.segment_of(batch[i]).primary == share.server);
+        }
+      }
+    RC_ASSERT(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
+  }));
+}
+
+TEST_CASE("a view survives its message") {
+  const auto v = view(9, servers_up_to(4), make_ring(servers_up_to(4), 8, 2, 9));
+  const auto back = view::from_message(v.to_message());
+  REQUIRE(back.ok());
+  CHECK(back->number() == 9);
+  CHECK(back->servers() == v.servers());
+  REQUIRE(back->segments().size() == v.segments().size());
+  for (std::size_t i = 0; i < v.segments().size(); ++i) {
+    CHECK(back->segments()[i].range == v.segments()[i].range);
+    CHECK(back->segments()[i].replicas == v.segments()[i].replicas);
+    CHECK(back->segments()[i].epoch == v.segments()[i].epoch);
+  }
+}
+
+TEST_CASE("a view with a gap, an overlap, an early end or a stranger is refused") {
+  auto good = view_of(2).to_message();
+  const auto refused = [](const pb::View& message) { return !view::from_message(message).ok(); };
+  CHECK_FALSE(refused(good));
+  auto gap = good;
+  gap.mutable_segments(1)->set_first(gap.segments(1).first() + 1);
+  CHECK(refused(gap));
+  auto overlap = good;
+  overlap.mutable_segments(1)->set_first(overlap.segments(1).first() - 1);
+  CHECK(refused(overlap));
+  auto early = good;
+  early.mutable_segments()->RemoveLast();
+  CHECK(refused(early));
+  auto stranger = good;
+  stranger.mutable_segments(0)->set_primary(7);
+  CHECK(refused(stranger));
+}

@@ -8,50 +8,65 @@
 namespace troupe {
 namespace {
 
-class thread_background final : public background {
+class job_queue {
  public:
-  explicit thread_background(std::size_t limit) : limit_(limit), thread_([this] { serve(); }) {}
+  explicit job_queue(std::size_t limit) : limit_(limit) {}
 
-  ~thread_background() override {
-    {
-      std::lock_guard guard(mutex_);
-      ending_ = true;
-      jobs_.clear();
-    }
-    changed_.notify_one();
-    thread_.join();
-  }
-
-  bool run(job work) override {
-    {
-      std::lock_guard guard(mutex_);
-      if (ending_ || jobs_.size() >= limit_) return false;
-      jobs_.push_back(std::move(work));
-    }
+  bool push(background::job work) {
+    std::lock_guard guard(mutex_);
+    if (ended_ || jobs_.size() >= limit_) return false;
+    jobs_.push_back(std::move(work));
     changed_.notify_one();
     return true;
   }
 
- private:
-  void serve() {
-    for (;;) {
-      job next;
-      {
-        std::unique_lock guard(mutex_);
-        changed_.wait(guard, [this] { return ending_ || !jobs_.empty(); });
-        if (ending_) return;
-        next = std::move(jobs_.front());
-        jobs_.pop_front();
-      }
-      next();
-    }
+  // Empty when the queue has been ended.
+  background::job pop() {
+    std::unique_lock guard(mutex_);
+    changed_.wait(guard, [this] { return ended_ || !jobs_.empty(); });
+    if (ended_) return {};
+    auto next = std::move(jobs_.front());
+    jobs_.pop_front();
+    return next;
   }
 
+  void end() {
+    std::deque<background::job> dropped;  // destroyed after the lock is given up: a job may own anything
+    std::lock_guard guard(mutex_);
+    ended_ = true;
+    dropped.swap(jobs_);
+    changed_.notify_all();
+  }
+
+ private:
   const std::size_t limit_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<job> jobs_;
-  bool ending_ = false;
+  std::deque<background::job> jobs_;
+  bool ended_ = false;
+};
+
+class thread_background final : public background {
+ public:
+  explicit thread_background(std::size_t limit)
+      : queue_(std::make_shared<job_queue>(limit)), thread_([queue = queue_] {
+          while (auto next = queue->pop()) next();
+        }) {}
+
+  // A job may hold the last reference to whoever owns this object, and then the thread ends itself: it must not wait
+  // for itself, and it lives on the queue that it shares.
+  ~thread_background() override {
+    queue_->end();
+    if (thread_.get_id() == std::this_thread::get_id())
+      thread_.detach();
+    else
+      thread_.join();
+  }
+
+  bool run(job work) override { return queue_->push(std::move(work)); }
+
+ private:
+  std::shared_ptr<job_queue> queue_;
   std::thread thread_;
 };
 

@@ -1,0 +1,30 @@
+#pragma once
+// Asks the scheduler where the job stands, again and again, and hands each answer on.
+
+#include <caf/event_based_actor.hpp>
+#include <caf/stateful_actor.hpp>
+#include <functional>
+#include <memory>
+
+#include "actors/supervision/environment.hpp"
+
+namespace troupe {
+
+struct watcher_settings {
+  std::shared_ptr<const resolver> find;
+  duration every = std::chrono::milliseconds(100);
+  // With no answer for so long the job is reported as failed.
+  duration patience = std::chrono::seconds(30);
+  // Called in the actor's turn; the last call has a phase of FINISHED or FAILED.
+  std::function<void(const pb::JobStatus&)> on_status;
+};
+
+struct watcher_state {
+  watcher_settings settings;
+  instant heard;
+  static constexpr const char* name = "watcher";
+};
+
+caf::behavior watcher(caf::stateful_actor<watcher_state>* self, watcher_settings settings);
+
+}  // namespace troupe

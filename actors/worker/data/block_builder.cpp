@@ -30,8 +30,20 @@ void block_builder::add(const example& row) {
   bytes_ += 32 + 20 * row.features.size() + (row.id ? row.id->size() : 0);
 }
 
-// Optional columns begin with the first row that needs them, and are filled up for the rows before
-// it.
+// What a block may omit begins with the first row or feature that needs it, and is filled up for
+// those before.
+void block_builder::put_value(float value) {
+  if (now_.value.empty() && value == 1) return;
+  now_.value.resize(now_.column.size(), 1.0f);
+  now_.value.push_back(value);
+}
+
+void block_builder::put_field(std::uint32_t field) {
+  if (now_.field.empty() && field == 0) return;
+  now_.field.resize(now_.column.size());
+  now_.field.push_back(field);
+}
+
 void block_builder::put_weight(double weight) {
   if (now_.weight.empty() && weight == 1) return;
   now_.weight.resize(now_.rows(), 1.0);

@@ -1,0 +1,350 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "actors/worker/data/dataset.hpp"
+#include "tests/support/real_data.hpp"
+#include "tests/support/text_data.hpp"
+#include "tests/support/written_file.hpp"
+
+using namespace troupe;
+using namespace troupe::testing;
+
+namespace {
+
+data_options small_blocks() {
+  data_options options;
+  options.blocks.rows = 64;
+  return options;
+}
+
+std::shared_ptr<const dataset> opened(const temporary_folder& folder,
+                                      std::vector<std::string> sources,
+                                      data_options options = small_blocks(),
+                                      meter* work_done = nullptr) {
+  auto set = open_data(folder, std::move(sources), std::move(options), work_done);
+  if (!set) FAIL(set.failure().text);
+  return *set;
+}
+
+// All blocks, as bytes.
+std::vector<std::byte> content(const dataset& set) {
+  byte_writer all;
+  for (std::size_t i = 0; i < set.blocks().size(); ++i) {
+    auto rows = set.load_block(i);
+    if (!rows) FAIL(rows.failure().text);
+    encode(**rows, all);
+  }
+  return all.bytes();
+}
+
+// Whether opening these sources now reads them from end to end.
+bool reads_text(const temporary_folder& folder, const std::string& source,
+                data_options options = small_blocks()) {
+  meter work_done;
+  opened(folder, {source}, std::move(options), &work_done);
+  return work_done.total(work::bytes_written) > 0;
+}
+
+void flip_byte(const std::string& path, std::size_t at) {
+  auto bytes = read_file(path);
+  bytes[at] = static_cast<char>(bytes[at] ^ 1);
+  write_file(path, bytes);
+}
+
+std::string failure_of(const temporary_folder& folder, const std::string& text,
+                       data_options options = {}) {
+  write_file(folder / "a", text);
+  auto set = open_data(folder, {folder / "a"}, std::move(options));
+  REQUIRE_FALSE(set);
+  CHECK(set.failure().code == errc::bad_data);
+  const auto prefix = folder.path() + "/";
+  auto reason = set.failure().text;
+  REQUIRE(reason.find(prefix) == 0);
+  return reason.substr(prefix.size());
+}
+
+}  // namespace
+
+TEST_CASE("a data set knows its rows, keys and labels") {
+  const temporary_folder folder;
+  write_file(folder / "a", "# head\n1 3:1 9:1\r\n\n-1 5:2\n1\n");
+  write_file(folder / "b", "1 18446744073709551615:1");
+  const auto set = opened(folder, {folder / "a", folder / "b"});
+  const auto& facts = set->facts();
+  CHECK(set->rows() == 4);
+  CHECK(facts.entries == 4);
+  CHECK(facts.longest_row == 2);
+  CHECK(facts.smallest_key == 2);
+  CHECK(facts.largest_key == 18446744073709551614u);
+  CHECK(facts.labels == std::map<double, std::uint64_t>{{-1, 1}, {1, 3}});
+  CHECK(facts.labels_complete);
+  CHECK(facts.smallest_label == -1);
+  CHECK_FALSE(facts.all_values_one);
+  auto rows = set->load_block(0);
+  REQUIRE(rows);
+  CHECK((*rows)->row(2).features.empty());
+  CHECK((*rows)->row(3).features[0].key == 18446744073709551614u);
+}
+
+TEST_CASE("many distinct labels are counted up to a limit") {
+  const temporary_folder folder;
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += std::to_string(i) + "\n";
+  write_file(folder / "a", text);
+  const auto set = opened(folder, {folder / "a"});
+  CHECK(set->facts().labels.size() == data_facts::most_labels);
+  CHECK_FALSE(set->facts().labels_complete);
+  CHECK(set->facts().largest_label == 99);
+}
+
+TEST_CASE("data without rows is a data set without blocks") {
+  const temporary_folder folder;
+  for (const char* text : {"", "\n\n", "# only\n# comments", "\xEF\xBB\xBF"}) {
+    write_file(folder / "a", text);
+    const auto set = opened(folder, {folder / "a"});
+    CHECK(set->rows() == 0);
+    CHECK(set->blocks().empty());
+    CHECK(set->facts().smallest_key > set->facts().largest_key);
+  }
+}
+
+TEST_CASE("five files equal one, however they are packed") {
+  const temporary_folder folder;
+  const auto lines = random_lines(1000, 1);
+  write_file(folder / "whole", joined(lines));
+  std::vector<std::string> pieces;
+  const std::size_t cuts[] = {0, 3, 411, 411, 800, 1000};
+  for (std::size_t i = 0; i < 5; ++i) {
+    auto text = joined({lines.begin() + static_cast<std::ptrdiff_t>(cuts[i]),
+                        lines.begin() + static_cast<std::ptrdiff_t>(cuts[i + 1])});
+    if (i == 3) text.pop_back();  // no newline at the end
+    pieces.push_back(folder / ("piece" + std::to_string(i)));
+    write_file(pieces.back(), i == 1 ? gzipped(text) : i == 4 ? xzipped(text) : text);
+  }
+  const auto whole = opened(folder, {folder / "whole"}), cut = opened(folder, pieces);
+  CHECK(whole->rows() == 1000);
+  CHECK(whole->blocks().size() == 16);
+  CHECK(whole->digest() == cut->digest());
+  CHECK(content(*whole) == content(*cut));
+  CHECK(whole->facts().largest_key == cut->facts().largest_key);
+}
+
+TEST_CASE("the same rows in either index base are the same data") {
+  const temporary_folder folder;
+  write_file(folder / "one", "1 1:1 7:2\n");
+  write_file(folder / "zero", "1 0:1 6:2\n");
+  auto options = small_blocks();
+  const auto one = opened(folder, {folder / "one"}, options);
+  options.reading.index_base = 0;
+  const auto zero = opened(folder, {folder / "zero"}, options);
+  CHECK(content(*one) == content(*zero));
+}
+
+TEST_CASE("faults name file, line and column") {
+  const temporary_folder folder;
+  CHECK(failure_of(folder, "1 3:1\n\n1 0:1\n") ==
+        "a:3:3: index 0 in data whose indices start at 1 (see index_base)");
+  CHECK(failure_of(folder,
+                   "\xEF\xBB\xBF"
+                   "1 x:1\n") == "a:1:3: index 'x' is not an integer from 1 to 2^64-1");
+  data_options options;
+  options.max_line_bytes = 10;
+  options.max_bad_rows = 100;  // of no help: such a line is not skipped
+  CHECK(failure_of(folder, "1 3:1\n1 3:1 4:1 5:1\n", options) ==
+        "a:2:1: the line is longer than the 10 bytes allowed");
+  CHECK(failure_of(folder, gzipped("1 3:1\n").substr(0, 20)) ==
+        "a: at byte 20 of the gzip file: the file ends in the middle of its compressed data");
+  // Nothing half-made is left behind.
+  const auto left = *posix_file_system()->list(folder / "cache");
+  for (const auto& name : left) CHECK(name.find(".lock") != std::string::npos);
+}
+
+TEST_CASE("faulty rows are passed over within the budget, counted, and the first reported") {
+  const temporary_folder folder;
+  std::string text;
+  for (int i = 0; i < 8; ++i) text += "1 3:1\nbad\n";
+  write_file(folder / "a", text);
+  auto options = small_blocks();
+  options.max_bad_rows = 8;
+  for (int again = 0; again < 2; ++again) {  // the second time from the cache
+    const auto set = opened(folder, {folder / "a"}, options);
+    CHECK(set->rows() == 8);
+    CHECK(set->skipped().count == 8);
+    REQUIRE(set->skipped().first.size() == skipped_rows::most_reported);
+    CHECK(set->skipped().first[1] == folder / "a" + ":4:1: label 'bad' is not a number");
+  }
+  options.max_bad_rows = 7;
+  CHECK(failure_of(folder, text, options) ==
+        "a:16:1: label 'bad' is not a number (and 7 faulty rows were passed over before, the most "
+        "allowed)");
+  CHECK(failure_of(folder, text) == "a:2:1: label 'bad' is not a number");
+}
+
+TEST_CASE("a cache is used as long as its sources have the content it was made from") {
+  const temporary_folder folder;
+  const auto a = folder / "a";
+  const auto text = joined(random_lines(50'000, 2));
+  write_file(a, text);
+  CHECK(reads_text(folder, a));
+  CHECK_FALSE(reads_text(folder, a));
+
+  // Moved, or touched: the same content.
+  std::filesystem::rename(a, folder / "b");
+  CHECK_FALSE(reads_text(folder, folder / "b"));
+  std::filesystem::rename(folder / "b", a);
+  std::filesystem::last_write_time(a, std::filesystem::file_time_type::clock::now());
+  CHECK_FALSE(reads_text(folder, a));
+  meter work_done;
+  opened(folder, {a}, small_blocks(), &work_done);
+  CHECK(work_done.total(work::bytes_read) < text.size() / 2);  // the new time has been noted
+
+  // One byte amid the file, of the same length.
+  auto changed = text;
+  const auto at = changed.find(":1", changed.size() / 2);
+  changed[at + 1] = '2';
+  write_file(a, changed);
+  std::filesystem::last_write_time(
+      a, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  CHECK(reads_text(folder, a));
+  write_file(a, text + "1 3:1\n");
+  CHECK(reads_text(folder, a));
+}
+
+TEST_CASE("other options make another cache") {
+  const temporary_folder folder;
+  const auto a = folder / "a";
+  write_file(a, joined(random_lines(100, 3)));
+  CHECK(reads_text(folder, a));
+  auto options = small_blocks();
+  options.blocks.rows = 10;
+  CHECK(reads_text(folder, a, options));
+  options.reading.index_base = 0;
+  CHECK(reads_text(folder, a, options));
+  options.reading.settings["x"] = "y";
+  CHECK(reads_text(folder, a, options));
+  CHECK_FALSE(reads_text(folder, a, options));
+  CHECK_FALSE(reads_text(folder, a));  // the first one is still there
+}
+
+TEST_CASE("a damaged, truncated or older cache is made anew when it is opened") {
+  const temporary_folder folder;
+  const auto a = folder / "a";
+  write_file(a, joined(random_lines(500, 4)));
+  const auto whole = opened(folder, {a});
+  const auto path = whole->cache_path();
+  const auto bytes = read_file(path);
+  const auto expected = content(*whole);
+  const auto& last = whole->blocks().back();
+
+  std::vector<std::string> broken = {"", "x", bytes.substr(0, 100),
+                                     bytes.substr(0, bytes.size() - 1), bytes + "x"};
+  // A flipped byte in the magic, the version, the footer's first byte, its middle, and the trailer.
+  const auto footer = static_cast<std::size_t>(last.offset + last.size);
+  for (const auto at : {std::size_t{0}, std::size_t{8}, footer, (footer + bytes.size()) / 2,
+                        bytes.size() - 30, bytes.size() - 1}) {
+    broken.push_back(bytes);
+    broken.back()[at] = static_cast<char>(broken.back()[at] ^ 1);
+  }
+  for (std::size_t i = 0; i < broken.size(); ++i) {
+    CAPTURE(i);
+    write_file(path, broken[i]);
+    CHECK(reads_text(folder, a));
+    CHECK(content(*opened(folder, {a})) == expected);
+  }
+}
+
+TEST_CASE("a block damaged on disk is healed from the sources") {
+  const temporary_folder folder;
+  const auto a = folder / "a";
+  write_file(a, joined(random_lines(500, 5)));
+  const auto set = opened(folder, {a});
+  const auto expected = content(*set);
+  flip_byte(set->cache_path(), static_cast<std::size_t>(set->blocks()[3].offset) + 20);
+  CHECK(content(*set) == expected);
+  CHECK(content(*opened(folder, {a})) == expected);
+}
+
+TEST_CASE("a damaged block whose sources are gone or changed is a precise error") {
+  const temporary_folder folder;
+  const auto a = folder / "a";
+  const auto text = joined(random_lines(500, 6));
+  write_file(a, text);
+  const auto set = opened(folder, {a});
+  const auto& place = set->blocks()[3];
+  flip_byte(set->cache_path(), static_cast<std::size_t>(place.offset) + 20);
+  const auto damage = "the data cache " + set->cache_path() + " is damaged: block 3 at byte " +
+                      std::to_string(place.offset) +
+                      " fails its checksum; it could not be made anew: ";
+
+  REQUIRE(posix_file_system()->remove(a));
+  auto rows = set->load_block(3);
+  REQUIRE_FALSE(rows);
+  CHECK(rows.failure().code == errc::damaged);
+  CHECK(rows.failure().text == damage + "cannot find " + a + ": No such file or directory");
+  CHECK(set->load_block(2));  // the others are still good
+
+  write_file(a, "1 3:1\n");
+  rows = set->load_block(3);
+  REQUIRE_FALSE(rows);
+  CHECK(rows.failure().text == damage + "the files it was made from have changed since");
+}
+
+TEST_CASE("a source that is not there is an error, cache or not") {
+  const temporary_folder folder;
+  write_file(folder / "a", "1 3:1\n");
+  opened(folder, {folder / "a"});
+  REQUIRE(posix_file_system()->remove(folder / "a"));
+  auto set = open_data(folder, {folder / "a"}, small_blocks());
+  REQUIRE_FALSE(set);
+  CHECK(set.failure().code == errc::io);
+  CHECK_FALSE(open_data(folder, {}));
+}
+
+TEST_CASE("unusable options are refused before any file is read") {
+  const temporary_folder folder;
+  write_file(folder / "a", "1 3:1\n");
+  data_options options;
+  options.format = "libsvn";
+  CHECK(open_data(folder, {folder / "a"}, options).failure().code == errc::bad_config);
+  options = {};
+  options.blocks.rows = 0;
+  CHECK(open_data(folder, {folder / "a"}, options).failure().code == errc::bad_config);
+  options = {};
+  options.reading.index_base = 2;
+  CHECK(open_data(folder, {folder / "a"}, options).failure().code == errc::bad_config);
+}
+
+TEST_CASE("several openers share one cache, and one of them makes it") {
+  const temporary_folder folder;
+  const auto a = folder / "a";
+  write_file(a, joined(random_lines(20'000, 7)));
+  meter work_done;
+  std::uint64_t digests[4] = {};
+  std::vector<std::thread> openers;
+  for (auto& digest : digests)
+    openers.emplace_back([&] {
+      auto set = open_data(folder, {a}, small_blocks(), &work_done);
+      if (set) digest = (*set)->digest();
+    });
+  for (auto& opener : openers) opener.join();
+  const auto set = opened(folder, {a});
+  for (const auto digest : digests) CHECK(digest == set->digest());
+  CHECK(work_done.total(work::bytes_written) == read_file(set->cache_path()).size());
+}
+
+TEST_CASE("a real data set is read as others read it") {
+  const auto a9a = real_data("a9a");
+  if (!a9a) {
+    MESSAGE("skipped: TROUPE_DATA names no folder with a9a");
+    return;
+  }
+  const temporary_folder folder;
+  const auto set = opened(folder, {*a9a + "/train.svm.xz"}, {});
+  CHECK(set->rows() == 32'561);
+  CHECK(set->facts().entries == 451'592);
+  CHECK(set->facts().largest_key == 122);
+  CHECK(set->facts().all_values_one);
+  CHECK(set->facts().labels == std::map<double, std::uint64_t>{{-1, 24'720}, {1, 7'841}});
+}

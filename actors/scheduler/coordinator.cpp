@@ -266,8 +266,9 @@ void coordinator::on_stop(const pb::StopJob& stop, instant now) {
 
 void coordinator::on_time(instant now) {
   if (phase_ == pb::JobStatus::GATHERING && now - begun_ > settings_.join_patience) {
+    const auto present = status();
     std::string missing;
-    for (const auto& name : status().waiting_for()) missing += (missing.empty() ? "" : ", ") + name;
+    for (const auto& name : present.waiting_for()) missing += (missing.empty() ? "" : ", ") + name;
     return fail(errc::timeout,
                 format("after %.0f s these nodes have not joined: %s",
                        seconds_of(settings_.join_patience), missing.c_str()),

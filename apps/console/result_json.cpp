@@ -1,0 +1,110 @@
+#include "apps/console/result_json.hpp"
+
+#include "apps/console/json.hpp"
+#include "apps/console/totals.hpp"
+
+namespace troupe::console {
+namespace {
+
+// Always present, so that a reader of results never has to ask whether a member exists.
+constexpr const char* expected_metrics[] = {"objective", "train_logloss", "test_logloss",
+                                            "test_auc", "test_accuracy"};
+
+const char* outcome_of(const pb::JobStatus& status, const run_facts& facts) {
+  if (status.interrupted()) return "interrupted";
+  if (status.phase() == pb::JobStatus::FINISHED && facts.exit_code == 0) return "finished";
+  return "failed";
+}
+
+std::string table_name(const pb::TableSummary& table, const run_facts& facts) {
+  if (table.table() < facts.table_names.size()) return facts.table_names[table.table()];
+  return std::to_string(table.table());
+}
+
+json tables_of(const pb::JobStatus& status, const run_facts& facts) {
+  std::vector<json> items;
+  for (const auto& table : status.tables()) {
+    json_object o;
+    o.add("name", json::of(table_name(table, facts)));
+    o.add("rows", json::of(std::uint64_t{table.rows()}));
+    o.add("nonzeros", json::of(std::uint64_t{table.nonzeros()}));
+    o.add("l1", json::of(table.l1()));
+    o.add("l2", json::of(table.l2()));
+    o.add("live_bytes", json::of(std::uint64_t{table.live_bytes()}));
+    o.add("rejected", json::of(std::uint64_t{table.rejected()}));
+    items.push_back(o.value());
+  }
+  return json::array(items);
+}
+
+json slots_of(const pb::JobStatus& status) {
+  std::vector<json> items;
+  for (const auto& slot : status.slots()) {
+    json_object o;
+    o.add("slot", json::of(std::uint64_t{slot.slot()}));
+    o.add("examples", json::of(std::uint64_t{slot.examples()}));
+    o.add("clocks", json::of(std::uint64_t{slot.clock()}));
+    o.add("finished", json::of(slot.finished()));
+    o.add("waited_seconds", json::of(static_cast<double>(slot.waited_ns()) * 1e-9));
+    o.add("max_staleness", json::of(std::uint64_t{slot.max_staleness()}));
+    o.add("rejected_updates", json::of(std::uint64_t{slot.rejected()}));
+    items.push_back(o.value());
+  }
+  return json::array(items);
+}
+
+json histogram_of(const totals& sum) {
+  std::vector<json> items;
+  for (const auto pulls : sum.staleness) items.push_back(json::of(pulls));
+  return json::array(items);
+}
+
+void add_metrics(json_object& o, const pb::JobStatus& status) {
+  for (const auto* name : expected_metrics) o.add(name, json::of(metric(status, name)));
+  for (const auto& m : status.metrics())
+    if (!o.has(m.name())) o.add(m.name(), json::of(metric(status, m.name())));
+}
+
+}  // namespace
+
+std::string json_result(const pb::JobStatus& status, const run_facts& facts) {
+  const auto sum = totals_of(status);
+  json_object o;
+  o.add("job", json::of(facts.job));
+  o.add("outcome", json::of(outcome_of(status, facts)));
+  o.add("exit_code", json::of(std::int64_t{facts.exit_code}));
+  o.add("error", facts.failure.empty() ? json() : json::of(facts.failure));
+  add_metrics(o, status);
+  const auto add = [&o](const char* name, const json& value) {
+    if (!o.has(name)) o.add(name, value);  // a metric of that name has said it already
+  };
+  add("nonzeros", status.tables().empty() ? json() : json::of(sum.nonzeros));
+  add("train_progressive_loss", json::of(sum.mean_loss()));
+  add("examples", json::of(sum.examples));
+  add("seconds", sum.training_seconds > 0 ? json::of(sum.training_seconds) : json());
+  add("examples_per_second", json::of(sum.examples_per_second()));
+  add("wall_seconds", json::of(facts.wall_seconds));
+  add("bytes_pushed", json::of(sum.bytes_pushed));
+  add("bytes_pulled", json::of(sum.bytes_pulled));
+  add("restarts", json::of(std::uint64_t{status.restarts()}));
+  add("rejected_updates", json::of(sum.rejected));
+  add("max_staleness", json::of(sum.max_staleness));
+  add("staleness_histogram", histogram_of(sum));
+  add("model_digest", facts.model_digest.empty() ? json() : json::of(facts.model_digest));
+  add("model_folder", facts.model_folder.empty() ? json() : json::of(facts.model_folder));
+  add("seed", json::of(facts.seed));
+  add("workers", json::of(std::uint64_t{facts.workers}));
+  add("servers", json::of(std::uint64_t{facts.servers}));
+  add("epochs", json::of(facts.epochs));
+  add("minibatch", json::of(facts.minibatch));
+  add("staleness", json::of(facts.staleness));
+  add("train_rows", json::of(facts.train_rows));
+  add("test_rows", json::of(facts.test_rows));
+  add("features", facts.features > 0 ? json::of(facts.features) : json());
+  add("tables", tables_of(status, facts));
+  add("slots", json::of(std::uint64_t{facts.slots}));
+  add("slot_details", slots_of(status));
+  return o.page();
+}
+
+}  // namespace troupe::console

@@ -43,4 +43,30 @@ inline result<std::shared_ptr<const dataset>> open_data(const temporary_folder& 
   return dataset::open(posix_file_system(), std::move(sources), std::move(options), work_done);
 }
 
+inline data_options small_blocks() {
+  data_options options;
+  options.blocks.rows = 64;
+  return options;
+}
+
+inline std::shared_ptr<const dataset> opened(const temporary_folder& folder,
+                                             std::vector<std::string> sources,
+                                             data_options options = small_blocks(),
+                                             meter* work_done = nullptr) {
+  auto set = open_data(folder, std::move(sources), std::move(options), work_done);
+  if (!set) FAIL(set.failure().text);
+  return *set;
+}
+
+// All blocks of a data set, as bytes.
+inline std::vector<std::byte> content(const dataset& set) {
+  byte_writer all;
+  for (std::size_t i = 0; i < set.blocks().size(); ++i) {
+    auto rows = set.load_block(i);
+    if (!rows) FAIL(rows.failure().text);
+    encode(**rows, all);
+  }
+  return all.bytes();
+}
+
 }  // namespace troupe::testing

@@ -101,9 +101,12 @@ class cache_build {
 result<std::uint64_t> digest_of(const data_options& options) {
   auto found = row_formats::global().find(options.format);
   if (!found) return found.failure();
-  if (options.blocks.rows == 0 || options.blocks.bytes == 0 ||
-      options.blocks.bytes > std::uint64_t{1} << 30)
+  // Within these, 32-bit offsets suffice inside a block.
+  constexpr auto most = std::uint64_t{1} << 30;
+  if (options.blocks.rows == 0 || options.blocks.bytes == 0 || options.blocks.bytes > most)
     return error{errc::bad_config, "a block must hold at least one row and at most 1 GiB"};
+  if (options.max_line_bytes == 0 || options.max_line_bytes > most)
+    return error{errc::bad_config, "the longest line allowed must be from 1 byte to 1 GiB"};
   byte_writer all;
   all.put_text(options.format);
   all.put(found->version);

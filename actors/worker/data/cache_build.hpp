@@ -16,10 +16,10 @@ struct data_options {
   std::string format = "libsvm";  // a name in row_formats::global()
   format_options reading;
   block_limits blocks;  // at least 1 row, at most 1 GiB
-  std::uint64_t max_line_bytes = std::uint64_t{64}
-                                 << 20;  // a longer line is an error and not skipped
-  std::uint64_t max_bad_rows = 0;        // faulty rows passed over, in all files
-  std::string cache_folder;              // made if absent
+  // At most 1 GiB; a longer line is an error and never passed over.
+  std::uint64_t max_line_bytes = std::uint64_t{64} << 20;
+  std::uint64_t max_bad_rows = 0;  // faulty rows that are passed over, in all files together
+  std::string cache_folder;        // made if absent
 };
 
 // Of what shapes the blocks; fails for an unknown format or limits out of range.

@@ -1,0 +1,134 @@
+#include "config/check.hpp"
+
+#include "config/job.hpp"
+#include "config/schema.hpp"
+#include "config/units.hpp"
+#include "core/text.hpp"
+
+namespace troupe::config {
+
+namespace {
+
+using misfits = std::vector<misfit>;
+
+void check_combine(const Job& job, const std::string& key, const std::string& combine,
+                   misfits& found) {
+  if (!bounded(job) && combine != "each")
+    found.push_back(
+        {key, "'" + combine +
+                  "' adds up the pushes of a clock, which cannot be done when staleness is "
+                  "unbounded; use 'each', or bound training.staleness"});
+}
+
+void check_updater(const std::string& key, const Updater& updater, misfits& found) {
+  if (updater.clip_value() > 0 && updater.clip_norm() > 0)
+    found.push_back(
+        {key + ".clip_norm", "gradients can be clipped by value or by norm, not by both"});
+}
+
+void check_initialiser(const std::string& key, const Initialiser& initialiser, misfits& found) {
+  if (initialiser.kind() == "uniform" && initialiser.low() > initialiser.high())
+    found.push_back({key + ".low", "the lower end lies above the upper end"});
+}
+
+void check_bounds(const std::string& key, const Table& table, misfits& found) {
+  const bool bounds = table.has_first() && table.has_last();
+  if (table.has_first() != table.has_last())
+    found.push_back({key + (table.has_first() ? ".first" : ".last"), "first and last go together"});
+  if (bounds && table.first() > table.last())
+    found.push_back({key + ".first", "first lies above last"});
+  if (table.partition() == "hash" && (table.has_first() || table.has_last()))
+    found.push_back(
+        {key + ".partition", "first and last are the bounds of a range; 'hash' has none"});
+  if (table.kind() == "dense" && table.partition() == "hash")
+    found.push_back({key + ".partition", "a dense table is partitioned by range"});
+}
+
+void check_tables(const Job& job, misfits& found) {
+  static const std::vector<std::string> linear = {"bias", "weights"};
+  for (const auto& [name, table] :
+       std::map<std::string, Table>(job.tables().begin(), job.tables().end())) {
+    const auto key = joined("tables", name);
+    if (job.model().app() == "linear" && name != "bias" && name != "weights") {
+      const auto near = nearest(name, linear);
+      found.push_back({key, "the linear app has no such table; its tables are weights and bias" +
+                                (near.empty() ? "" : "; did you mean tables." + near + "?")});
+    }
+    const auto whole = table_of(job, name);
+    if (table.has_combine()) check_combine(job, key + ".combine", table.combine(), found);
+    if (table.has_updater()) check_updater(key + ".updater", whole.updater(), found);
+    if (table.has_initialiser())
+      check_initialiser(key + ".initialiser", whole.initialiser(), found);
+    check_bounds(key, table, found);
+  }
+}
+
+void check_cluster(const Cluster& cluster, misfits& found) {
+  if (cluster.workers() > cluster.slots())
+    found.push_back({"cluster.workers", format("%u workers cannot share %u slots: some would have "
+                                               "nothing to do; lower cluster.workers, or "
+                                               "raise cluster.slots, on which the result depends",
+                                               cluster.workers(), cluster.slots())});
+  const auto in_order = [&](const char* low, std::int64_t lower, const char* high,
+                            std::int64_t higher) {
+    if (lower > higher)
+      found.push_back({low, duration_text(lower) + " is longer than the " + duration_text(higher) +
+                                " of " + high});
+  };
+  in_order("cluster.retry_backoff", cluster.retry_backoff(), "cluster.retry_backoff_limit",
+           cluster.retry_backoff_limit());
+  in_order("cluster.request_timeout", cluster.request_timeout(), "cluster.patience",
+           cluster.patience());
+  in_order("cluster.hold", cluster.hold(), "cluster.patience", cluster.patience());
+}
+
+void check_supervision(const Supervision& s, misfits& found) {
+  if (s.backoff() > s.backoff_limit())
+    found.push_back({"supervision.backoff", duration_text(s.backoff()) + " is longer than the " +
+                                                duration_text(s.backoff_limit()) +
+                                                " of supervision.backoff_limit"});
+}
+
+void check_debug(const Job& job, misfits& found) {
+  const auto slots = job.cluster().slots();
+  const auto check = [&](const char* key, const auto& places) {
+    for (const auto& place : places)
+      if (place.slot() >= slots)
+        found.push_back({key, format("there is no slot %u: cluster.slots is %u, counted from 0",
+                                     place.slot(), slots)});
+  };
+  check("debug.throws", job.debug().throws());
+  check("debug.slow", job.debug().slow());
+  check("debug.repeat_push", job.debug().repeat_push());
+  check("debug.nan_push", job.debug().nan_push());
+}
+
+void check_log(const Log& log, misfits& found) {
+  static const std::vector<std::string> known = {"scheduler",  "server", "worker",
+                                                 "supervisor", "data",   "job"};
+  for (const auto& [name, level] :
+       std::map<std::string, std::string>(log.components().begin(), log.components().end())) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto near = nearest(name, known);
+    found.push_back(
+        {joined("log.components", name),
+         "no component has this name" + (near.empty() ? "" : "; did you mean " + near + "?")});
+  }
+}
+
+}  // namespace
+
+std::vector<misfit> misfits_of(const Job& job) {
+  misfits found;
+  check_initialiser("model.initialiser", job.model().initialiser(), found);
+  check_combine(job, "training.combine", job.training().combine(), found);
+  check_updater("training.updater", job.training().updater(), found);
+  check_tables(job, found);
+  check_cluster(job.cluster(), found);
+  check_supervision(job.supervision(), found);
+  check_log(job.log(), found);
+  check_debug(job, found);
+  return found;
+}
+
+}  // namespace troupe::config

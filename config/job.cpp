@@ -1,0 +1,103 @@
+#include "config/job.hpp"
+
+#include <filesystem>
+
+#include "config/check.hpp"
+#include "config/reading.hpp"
+
+namespace troupe::config {
+
+namespace {
+
+// Where the paths of each part of a job belong.
+struct bases {
+  path_base of_file;
+  path_base of_rest;  // overrides and defaults
+};
+
+result<Job> read_job(std::string_view text, const std::string& name, const overrides& set,
+                     const bases& paths) {
+  const auto tree = parse_toml(text, name);
+  if (!tree) return tree.failure();
+  reading r;
+  r.read(*tree, paths.of_file);
+  for (const auto& override_text : set) {
+    const auto override_tree = parse_override(override_text);
+    if (override_tree)
+      r.read(*override_tree, paths.of_rest);
+    else
+      r.faults().add({}, "", override_tree.failure().text);
+  }
+  r.finish(name, paths.of_rest);
+  // Whether values fit together can be told only of values that were understood.
+  if (r.faults().empty())
+    for (auto& m : misfits_of(r.job()))
+      r.faults().add(r.place_of(m.key, name), m.key, std::move(m.text));
+  if (!r.faults().empty()) return r.faults().as_error();
+  return std::move(r.job());
+}
+
+bool penalised(const Job& job, const std::string& table) {
+  return table != "bias" || job.training().penalise_bias();
+}
+
+}  // namespace
+
+result<Job> parse_job(std::string_view text, const std::string& name, const overrides& set) {
+  return read_job(text, name, set, {});
+}
+
+result<Job> load_job(file_system& files, const std::string& path, const overrides& set) {
+  constexpr std::uint64_t limit = std::uint64_t{16} << 20;
+  const auto text = read_text(files, path, limit);
+  if (!text) return text.failure();
+  std::error_code no_current_folder;
+  const auto current = std::filesystem::current_path(no_current_folder);
+  if (no_current_folder)
+    return error{errc::io, "the current folder cannot be read: " + no_current_folder.message()};
+  const auto folder = (current / path).parent_path();
+  return read_job(*text, path, set,
+                  {{folder.string(), current.string()}, {current.string(), current.string()}});
+}
+
+result<void> check_job(const Job& job) {
+  findings found;
+  for (auto& m : misfits_of(job)) found.add({}, m.key, std::move(m.text));
+  if (!found.empty()) return found.as_error();
+  return {};
+}
+
+Table table_of(const Job& job, const std::string& name) {
+  Table whole;
+  *whole.mutable_updater() = job.training().updater();
+  *whole.mutable_initialiser() = job.model().initialiser();
+  whole.set_combine(job.training().combine());
+  whole.set_value_type(job.model().value_type());
+  if (!penalised(job, name)) {
+    whole.mutable_updater()->set_l1(0);
+    whole.mutable_updater()->set_l2(0);
+  }
+  if (const auto own = job.tables().find(name); own != job.tables().end())
+    whole.MergeFrom(own->second);
+  return whole;
+}
+
+std::map<std::string, double> function_parameters(const Updater& updater) {
+  std::map<std::string, double> numbers(updater.parameters().begin(), updater.parameters().end());
+  const auto& name = updater.name();
+  if (name == "momentum" || name == "nesterov") numbers["momentum"] = updater.momentum();
+  if (name == "adagrad" || name == "rmsprop" || name == "adam")
+    numbers["epsilon"] = updater.epsilon();
+  if (name == "rmsprop") numbers["decay"] = updater.decay();
+  if (name == "adam") {
+    numbers["beta1"] = updater.beta1();
+    numbers["beta2"] = updater.beta2();
+  }
+  if (name == "ftrl") {
+    numbers["alpha"] = updater.alpha();
+    numbers["beta"] = updater.beta();
+  }
+  return numbers;
+}
+
+}  // namespace troupe::config

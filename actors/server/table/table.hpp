@@ -1,0 +1,84 @@
+#pragma once
+// One table's rows of one server, in segments of the ring. A row is a position, `width` values and the function's state.
+//
+// Positions given to a table ascend strictly; the caller has checked it. Values are in the table's type, row after row.
+// Not safe from several threads, except that const members may be called together.
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "actors/server/table/overwritten.hpp"
+#include "actors/server/table/table_spec.hpp"
+#include "core/hash.hpp"
+#include "core/result.hpp"
+#include "core/span.hpp"
+
+namespace troupe {
+
+struct step_context {
+  std::uint64_t clock = 0;  // what the rate's schedule goes by
+  double share = 1;         // fraction of the training data that the push stands for
+};
+
+struct table_summary {
+  std::uint64_t rows = 0;
+  std::uint64_t nonzeros = 0;  // values
+  double absolutes = 0;        // sum of |value|, in ascending position
+  double squares = 0;          // sum of value^2
+  // Sum modulo 2^128, over all rows, of xxh3_128(position, values) seeded with the table's name: the same for every
+  // sharding and order of insertion, and summaries of several servers add up. State is not in it.
+  hash128 digest;
+  std::uint64_t live_bytes = 0;
+};
+
+// Rows in ascending position.
+struct table_rows {
+  std::vector<position> positions;
+  std::vector<std::byte> values;
+  std::vector<std::byte> state;  // if asked for
+  std::optional<position> next;  // there are more: read on from here
+};
+
+class table {
+ public:
+  // Errors name the table and the number, word or function that does not fit.
+  static result<std::unique_ptr<table>> make(const table_spec& spec, std::uint64_t seed);
+  virtual ~table() = default;
+
+  const table_spec& spec() const { return spec_; }
+  virtual bool additive() const = 0;
+  virtual std::size_t state_bytes() const = 0;  // of a row
+
+  // False, and nothing done, if it overlaps a segment, or is not there.
+  virtual bool add_segment(closed_range range) = 0;
+  virtual bool remove_segment(closed_range range) = 0;
+  const std::vector<closed_range>& segments() const { return segments_; }  // ascending
+
+  // One step of the function for a whole push, or nothing at all: values or results that are not finite, or an exception
+  // of the function, leave every row as it was and give errc::rejected. errc::bad_request: a position that is in no
+  // segment, or, dense, that no key has. `keep`, if given, receives what was overwritten.
+  virtual result<void> apply(span<const position> positions, const void* values,
+                             step_context context, overwritten* keep) = 0;
+  // Rows that do not exist read as their initial values. With `before`: as before the pushes it was kept from.
+  virtual result<void> pull(span<const position> positions, void* out,
+                            const overwritten* before) const = 0;
+  // At most `limit` (> 0) existing rows inside `range` of all segments.
+  virtual table_rows read_range(closed_range range, std::uint64_t limit,
+                                bool with_state = false) const = 0;
+  // Sets rows as another copy or a file had them; `state` may be null: zero.
+  virtual result<void> put(span<const position> positions, const void* values,
+                           const void* state) = 0;
+
+  virtual std::size_t rows() const = 0;
+  virtual std::size_t live_bytes() const = 0;  // of rows and the gaps between them
+  table_summary summary() const;
+
+ protected:
+  explicit table(table_spec spec) : spec_(std::move(spec)) {}
+
+  const table_spec spec_;
+  std::vector<closed_range> segments_;
+};
+
+}  // namespace troupe

@@ -89,15 +89,28 @@ void coordinator::start_when_all_joined(instant) {
   for (const auto& [index, n] : servers_) members.push_back(index);
   view_ = view(first_view, members, make_ring(members, settings_.virtual_nodes, 0, first_view));
   phase_ = pb::JobStatus::STARTING;
-  for (const auto server : members) commands_.push_back(send_view{server, view_.to_message()});
+  send_views();
+}
+
+void coordinator::send_views() {
+  for (auto& [server, n] : servers_) {
+    if (n.view_installed || n.view_sent) continue;
+    n.view_sent = true;
+    commands_.push_back(send_view{server, view_.to_message()});
+  }
 }
 
 void coordinator::on_view(std::uint32_t server, const result<pb::ViewReply>& reply, instant now) {
   if (phase_ != pb::JobStatus::STARTING) return;
-  if (!reply) return fail(reply.failure().code, reply.failure().text, now);
-  if (!reply->installed())
-    return fail(errc::internal, format("server %u refused the view: %s", server, reply->text().c_str()), now);
-  servers_[server].view_installed = true;
+  auto& n = servers_[server];
+  n.view_sent = false;
+  if (!reply || !reply->installed()) {  // tried again at the next tick
+    if (now - begun_ > settings_.join_patience)
+      fail(errc::timeout, format("server %u does not install the view: %s", server,
+                                 reply ? reply->text().c_str() : reply.failure().text.c_str()), now);
+    return;
+  }
+  n.view_installed = true;
   if (std::all_of(servers_.begin(), servers_.end(), [](const auto& e) { return e.second.view_installed; }))
     start_training(now);
 }
@@ -274,6 +287,7 @@ void coordinator::on_time(instant now) {
                        seconds_of(settings_.join_patience), missing.c_str()),
                 now);
   }
+  if (phase_ == pb::JobStatus::STARTING) send_views();
   hand_out_tasks();
   if (phase_ == pb::JobStatus::TRAINING)
     for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {

@@ -98,12 +98,14 @@ class coordinator {
     std::uint64_t incarnation = 0;
     bool joined = false;
     bool view_installed = false;             // servers
+    bool view_sent = false;                  // and not answered yet
     std::optional<pb::EvaluateTask> task;    // workers: what it works on
   };
 
   pb::JoinReply refuse(const pb::Join& join, const std::string& why) const;
   std::optional<std::string> objection(const pb::Join& join) const;
   void start_when_all_joined(instant now);
+  void send_views();
   void start_training(instant now);
   void assign(std::uint32_t slot, instant now);
   void end_training(instant now);

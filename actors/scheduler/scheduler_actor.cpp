@@ -18,12 +18,14 @@ scheduler_actor::behavior_type scheduler_state::start(environment env, scheduler
   keep_exception_text(self_);
   self_->send(self_, tick_atom::value);
   return {
-      [this](join_atom, const pb::Join& join) {
-        auto reply = job_->on_join(join, now());
+      [this](join_atom, const pb::Join& join) -> caf::result<pb::JoinReply> {
+        auto promise = self_->make_response_promise<pb::JoinReply>();
+        const auto reply = job_->on_join(join, now());
         log("scheduler", reply.accepted() ? log_level::info : log_level::warning,
             reply.accepted() ? to_string({join.role(), join.index()}) + " joined" : reply.text());
+        promise.deliver(reply);  // first, so that the node knows the plan when the commands reach it
         carry_out();
-        return reply;
+        return promise;
       },
       [this](down_atom, const pb::NodeDown& down) {
         job_->on_down(down, now());

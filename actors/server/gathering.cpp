@@ -1,7 +1,6 @@
 #include "actors/server/gathering.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace troupe {
 
@@ -32,14 +31,6 @@ std::vector<std::uint64_t> gathering::expired(instant now) {
       push.askers.erase(late, push.askers.end());
     }
   return out;
-}
-
-instant gathering::next_deadline() const {
-  instant next{std::numeric_limits<std::int64_t>::max()};
-  for (const auto& [clock, pushes] : clocks_)
-    for (const auto& [number, push] : pushes)
-      for (const auto& [asker, deadline] : push.askers) next = std::min(next, deadline);
-  return next;
 }
 
 }  // namespace troupe

@@ -34,7 +34,6 @@ class gathering {
 
   // Removes and returns the askers whose time is up.
   std::vector<std::uint64_t> expired(instant now);
-  instant next_deadline() const;  // instant{max} when nobody waits
 
  private:
   std::map<std::uint64_t, open_clock> clocks_;

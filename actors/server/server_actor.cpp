@@ -37,7 +37,7 @@ server_actor::behavior_type server_state::start(environment env) {
 void server_state::on_tick() {
   self_->delayed_send(self_, env_.tick, tick_atom::value);
   joining_.ask(self_, env_, [this](const pb::JoinReply& reply) { on_joined(reply); });
-  if (shard_ && shard_->next_deadline() <= now_of(self_)) deliver(shard_->on_time(now_of(self_)));
+  if (shard_) deliver(shard_->on_time(now_of(self_)));
 }
 
 void server_state::on_joined(const pb::JoinReply& reply) {

@@ -63,9 +63,8 @@ class shard {
   answers on_pull(asker from, const pb::PullHeader& header, const blob& keys, instant now);
   pb::SlotNumbers on_adopt(const pb::AdoptSlot& request);
 
-  // Answers what has been held too long; call at next_deadline().
+  // Answers what has been held too long; call it a few times within the shortest hold.
   answers on_time(instant now);
-  instant next_deadline() const;
 
   // While frozen (its rows are being written elsewhere) pushes are put off.
   void freeze(bool on) { frozen_ = on; }

@@ -23,7 +23,7 @@ class background_jobs {
     using outcome = decltype(job());
     const auto number = next_++;
     auto box = std::make_shared<std::unique_ptr<outcome>>();
-    waiting_.emplace(number, [box, then = std::move(then)] { then(std::move(**box)); });
+    waiting_.emplace(number, [box, then = std::move(then)]() mutable { then(std::move(**box)); });
     const bool taken = where.run([box, number, job = std::move(job), tell = std::move(tell)] {
       *box = std::make_unique<outcome>(job());
       tell(number);

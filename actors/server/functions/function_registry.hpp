@@ -1,13 +1,15 @@
 #pragma once
-// Server functions by name. The global registry begins with the built-in ones (builtin_functions.hpp); a program, or a
-// shared object that it loads, adds its own before tables are made:
+// Server functions by name. The global registry begins with the built-in ones
+// (builtin_functions.hpp); a program, or a shared object that it loads, adds its own before tables
+// are made:
 //
 //   template <class T>
 //   class largest final : public server_function<T> {   // keeps the largest value ever pushed
 //    public:
 //     explicit largest(const function_numbers&) {}
 //     void apply(const row_block<T>& b, const step&) override {
-//       for (std::size_t i = 0; i < b.size(); ++i) b.values[i] = std::max(b.values[i], b.pushed[i]);
+//       for (std::size_t i = 0; i < b.size(); ++i) b.values[i] = std::max(b.values[i],
+//       b.pushed[i]);
 //     }
 //   };
 //   function_registry::global().add(entry_of<largest>("largest"));

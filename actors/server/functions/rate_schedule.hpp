@@ -1,6 +1,6 @@
 #pragma once
-// How a learning rate changes with the clock: a pure function of the clock, never of how many steps one shard made, so
-// that it does not depend on sharding.
+// How a learning rate changes with the clock: a pure function of the clock, never of how many steps
+// one shard made, so that it does not depend on sharding.
 
 #include <cstdint>
 #include <string_view>

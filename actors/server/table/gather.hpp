@@ -1,6 +1,6 @@
 #pragma once
-// Adds up the pushes of one clock. Sums go in the order of the inputs, whatever the number of servers, so they have the
-// same bits everywhere.
+// Adds up the pushes of one clock. Sums go in the order of the inputs, whatever the number of
+// servers, so they have the same bits everywhere.
 
 #include <cstddef>
 #include <vector>

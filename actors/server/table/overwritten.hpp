@@ -1,8 +1,8 @@
 #pragma once
 // The values that one clock's pushes overwrote, so that the version before them stays readable.
 //
-// Each push leaves a run: its positions, ascending, and the values they had before it. A position in several runs had,
-// before the clock, the value in the first of them.
+// Each push leaves a run: its positions, ascending, and the values they had before it. A position
+// in several runs had, before the clock, the value in the first of them.
 
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,8 @@ class overwritten {
   const std::vector<run>& runs() const { return runs_; }
   void add(run r) { runs_.push_back(std::move(r)); }
 
-  // Replaces, among the rows (positions ascending, row_bytes each) at `out`, those that the clock overwrote.
+  // Replaces, among the rows (positions ascending, row_bytes each) at `out`, those that the clock
+  // overwrote.
   void restore(span<const position> positions, std::size_t row_bytes, std::byte* out) const;
 
  private:

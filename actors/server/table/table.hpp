@@ -1,8 +1,10 @@
 #pragma once
-// One table's rows of one server, in segments of the ring. A row is a position, `width` values and the function's state.
+// One table's rows of one server, in segments of the ring. A row is a position, `width` values and
+// the function's state.
 //
-// Positions given to a table ascend strictly; the caller has checked it. Values are in the table's type, row after row.
-// Not safe from several threads, except that const members may be called together.
+// Positions given to a table ascend strictly; the caller has checked it. Values are in the table's
+// type, row after row. Not safe from several threads, except that const members may be called
+// together.
 
 #include <memory>
 #include <optional>
@@ -26,8 +28,9 @@ struct table_summary {
   std::uint64_t nonzeros = 0;  // values
   double absolutes = 0;        // sum of |value|, in ascending position
   double squares = 0;          // sum of value^2
-  // Sum modulo 2^128, over all rows, of xxh3_128(position, values) seeded with the table's name: the same for every
-  // sharding and order of insertion, and summaries of several servers add up. State is not in it.
+  // Sum modulo 2^128, over all rows, of xxh3_128(position, values) seeded with the table's name:
+  // the same for every sharding and order of insertion, and summaries of several servers add up.
+  // State is not in it.
   hash128 digest;
   std::uint64_t live_bytes = 0;
 };
@@ -55,12 +58,14 @@ class table {
   virtual bool remove_segment(closed_range range) = 0;
   const std::vector<closed_range>& segments() const { return segments_; }  // ascending
 
-  // One step of the function for a whole push, or nothing at all: values or results that are not finite, or an exception
-  // of the function, leave every row as it was and give errc::rejected. errc::bad_request: a position that is in no
-  // segment, or, dense, that no key has. `keep`, if given, receives what was overwritten.
+  // One step of the function for a whole push, or nothing at all: values or results that are not
+  // finite, or an exception of the function, leave every row as it was and give errc::rejected.
+  // errc::bad_request: a position that is in no segment, or, dense, that no key has. `keep`, if
+  // given, receives what was overwritten.
   virtual result<void> apply(span<const position> positions, const void* values,
                              step_context context, overwritten* keep) = 0;
-  // Rows that do not exist read as their initial values. With `before`: as before the pushes it was kept from.
+  // Rows that do not exist read as their initial values. With `before`: as before the pushes it was
+  // kept from.
   virtual result<void> pull(span<const position> positions, void* out,
                             const overwritten* before) const = 0;
   // At most `limit` (> 0) existing rows inside `range` of all segments.

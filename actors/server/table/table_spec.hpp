@@ -18,7 +18,9 @@ enum class table_kind {
 // What becomes of the slots' pushes of one clock.
 enum class combine { sum, mean, each };
 
-constexpr std::size_t bytes_of(value_type type) { return type == value_type::f32 ? 4 : 8; }
+constexpr std::size_t bytes_of(value_type type) {
+  return type == value_type::f32 ? 4 : 8;
+}
 
 // The value of a row that nobody pushed to, a function of (seed, table, key, index) alone.
 struct initialiser_spec {

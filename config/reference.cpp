@@ -136,8 +136,7 @@ std::string key_entry(const part& section, const FieldDescriptor& key) {
   const auto& facts = facts_of(key);
   const bool unwritten = section.optional || facts.required() || !facts.inherits().empty();
   auto text = "\n" + comment(facts.doc());
-  text += comment("(" + type_in_reference(key) +
-                  (unwritten && !section.optional ? "; must be given" : "") + ")");
+  text += comment("(" + type_in_reference(key) + (facts.required() ? "; must be given" : "") + ")");
   if (facts.required()) return text + "# " + key.name() + " = [\"train.svm\"]\n";
   if (!facts.inherits().empty())
     return text + "# " + key.name() + " = ...  # " + default_text(key) + "\n";

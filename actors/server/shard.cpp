@@ -93,14 +93,14 @@ std::optional<pb::PushReply> shard::take(asker from, const pb::PushHeader& heade
 std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& header, const blob& keys,
                                               const blob& values, instant now) {
   using reply = pb::PushReply;
-  if (frozen_) return with_outcome<reply>(pb::WAITING);
+  if (frozen_) return with_outcome<reply>(pb::LATER, "its rows are being written");
   if (header.finish()) {
     ledger_.finish(header.slot());
     return with_outcome<reply>(pb::DONE);
   }
   // A slot that runs ahead of the bound without pulling must not fill the memory: its push is put off.
   if (settings_.staleness && header.clock() > ledger_.slowest() + *settings_.staleness) {
-    auto waiting = with_outcome<reply>(pb::WAITING);
+    auto waiting = with_outcome<reply>(pb::LATER);
     say_whom_for(waiting, header.clock() - *settings_.staleness);
     return waiting;
   }

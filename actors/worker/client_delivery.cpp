@@ -125,6 +125,7 @@ bool client::settle(std::uint64_t number, const Reply& reply) {
     case pb::STALE_VIEW: route_again(number, reply.view()); return true;
     case pb::STALE_EPOCH: fail(number, errc::stale, reply.text()); return true;
     case pb::BAD_REQUEST: fail(number, errc::bad_request, reply.text()); return true;
+    case pb::LATER: retry_later(number, reply.text().empty() ? whom(reply.waiting()) : reply.text()); return true;
     case pb::NOT_SERVING: retry_later(number, "does not serve yet"); return true;
     default: retry_later(number, "gave no outcome"); return true;
   }

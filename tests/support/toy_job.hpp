@@ -45,7 +45,7 @@ inline pb::JobPlan plan_of(const toy_settings& s, bool bounded = true, std::uint
     t->set_width(i == 0 ? 1 : 3);
     t->set_combine(s.combine);
     t->set_function(s.function);
-    auto* rate = t->add_parameters();
+    auto* rate = t->add_schedule_parameters();
     rate->set_name("rate");
     rate->set_value(0.05);
     t->set_schedule("constant");

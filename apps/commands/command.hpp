@@ -1,0 +1,32 @@
+#pragma once
+// A command of the executable: its name, one line of what it does, and the function that runs it.
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace troupe {
+
+// docs/exit-codes.md
+enum exit_code : int { exit_done = 0, exit_failed = 1, exit_bad_input = 2, exit_interrupted = 130 };
+
+// Bad usage, configuration and data are the user's to mend; everything else failed while running.
+int exit_code_of(errc code);
+// "troupe: TEXT" on standard error, one line for each line of the text; returns its exit code.
+int report(const error& why);
+
+struct command {
+  const char* name;
+  const char* summary;
+  int (*run)(const std::vector<std::string>& arguments);
+};
+
+int sim_command(const std::vector<std::string>& arguments);
+int evaluate_command(const std::vector<std::string>& arguments);
+int export_command(const std::vector<std::string>& arguments);
+int config_command(const std::vector<std::string>& arguments);
+int make_data_command(const std::vector<std::string>& arguments);
+
+}  // namespace troupe

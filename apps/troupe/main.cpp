@@ -1,0 +1,60 @@
+// The executable.
+
+#include <algorithm>
+#include <cstring>
+#include <iostream>
+
+#include "apps/commands/command.hpp"
+#include "core/text.hpp"
+#include "messages/version.hpp"
+
+namespace {
+
+constexpr troupe::command commands[] = {
+    {"sim", "run a job's whole cluster in this process", troupe::sim_command},
+    {"evaluate", "measure a saved model on data", troupe::evaluate_command},
+    {"export", "write a saved model as text", troupe::export_command},
+    {"config", "the reference of job files, or a checked job", troupe::config_command},
+    {"make-data", "make data to learn from", troupe::make_data_command},
+};
+
+void print_usage(std::ostream& out) {
+  out << "usage: troupe COMMAND ...\n\nA parameter server built of actors.\n\n";
+  for (const auto& c : commands) out << troupe::format("  %-11s%s\n", c.name, c.summary);
+  out << "\n'troupe COMMAND --help' says what a command takes; --version prints the version.\n";
+}
+
+int run(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    print_usage(std::cerr);
+    return troupe::exit_bad_input;
+  }
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print_usage(std::cout);
+    return troupe::exit_done;
+  }
+  if (words[0] == "--version") {
+    std::cout << "troupe " << troupe::build_version() << '\n';
+    return troupe::exit_done;
+  }
+  std::vector<std::string> names;
+  for (const auto& c : commands) {
+    if (words[0] == c.name) return c.run({words.begin() + 1, words.end()});
+    names.emplace_back(c.name);
+  }
+  const auto near = troupe::nearest(words[0], names);
+  return troupe::report({troupe::errc::bad_usage, "unknown command '" + words[0] + "'" +
+                                                      (near.empty() ? "; see 'troupe --help'"
+                                                                    : "; did you mean '" + near + "'?")});
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run({argv + 1, argv + argc});
+  } catch (const std::exception& bug) {
+    std::cerr << "troupe: internal error: " << bug.what() << '\n';
+    return troupe::exit_failed;
+  }
+}

@@ -31,7 +31,7 @@ class ftrl final : public server_function<T> {
       n[i] = grown;
       const T curvature = (beta + root) / alpha + l2;
       // Without any curvature nothing was ever pushed but zeros, and z is zero too.
-      w[i] = -soft(z[i], l1) / (curvature > 0 ? curvature : T(1));
+      w[i] = soft(-z[i], l1) / (curvature > 0 ? curvature : T(1));
     }
   }
 

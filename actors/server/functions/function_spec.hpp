@@ -12,7 +12,7 @@ enum class clipping {
   none,
   value,  // each pushed value is cut to within plus and minus `clip_at`
   norm,   // the pushed values of each key are shortened to the Euclidean length `clip_at`; a norm
-         // over more keys would depend on how they are spread over servers
+          // over more keys would depend on how they are spread over servers
 };
 
 struct function_spec {

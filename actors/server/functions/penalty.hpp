@@ -8,15 +8,14 @@
 
 namespace troupe {
 
-// sign(x) * max(|x| - by, 0), without a branch.
+// sign(x) * max(|x| - by, 0), without a branch; never the negative zero.
 template <class T>
 T soft(T x, T by) {
   const T rest = std::fabs(x) - by;
-  return std::copysign(rest > 0 ? rest : T(0), x);
+  return rest > 0 ? std::copysign(rest, x) : T(0);
 }
 
-// The penalties of one step. With both zero, the formulas leave every bit as if they were not there
-// (but for the sign of zero, which soft() keeps).
+// The penalties of one step.
 template <class T>
 struct penalty {
   penalty(const function_numbers& numbers, const step& now)

@@ -1,9 +1,11 @@
-// Push and pull through actors of one process, against a plain loop over std::unordered_map<uint64_t, float>.
+// Push and pull through actors of one process, against a plain loop over
+// std::unordered_map<uint64_t, float>.
 //
-// One worker with one slot, one server, asynchronous, the function "add", f32 of width 1. Random 64-bit keys; the
-// client's keys are sorted once (key_set) and reused for every request, four requests are on their way at a time, and
-// each server reply and push is a new blob. The loop visits the same keys in their random order and, separately, in
-// sorted order. Every figure is the median of 7 turns, in each of which all sides run.
+// One worker with one slot, one server, asynchronous, the function "add", f32 of width 1. Random
+// 64-bit keys; the client's keys are sorted once (key_set) and reused for every request, four
+// requests are on their way at a time, and each server reply and push is a new blob. The loop
+// visits the same keys in their random order and, separately, in sorted order. Every figure is the
+// median of 7 turns, in each of which all sides run.
 
 #include <cstdio>
 #include <unordered_map>
@@ -23,7 +25,8 @@ struct figures {
 
 class bench_program final : public slot_program {
  public:
-  bench_program(std::size_t count, figures& out) : out_(out), repeats_(std::max<std::size_t>(1, 2'000'000 / count)) {
+  bench_program(std::size_t count, figures& out)
+      : out_(out), repeats_(std::max<std::size_t>(1, 2'000'000 / count)) {
     random_source random(7);
     for (std::size_t i = 0; i < count; ++i) ids_.push_back(random.bits());
   }
@@ -60,7 +63,9 @@ class bench_program final : public slot_program {
   }
 
  private:
-  double rate(double seconds) const { return static_cast<double>(ids_.size() * repeats_) / seconds / 1e6; }
+  double rate(double seconds) const {
+    return static_cast<double>(ids_.size() * repeats_) / seconds / 1e6;
+  }
 
   // Keeps a few requests on their way until `repeats_` are answered, then goes on.
   void push_all(slot_session& session, std::function<void()> then) {
@@ -111,7 +116,9 @@ class bench_program final : public slot_program {
 struct bench_application final : application {
   std::size_t count = 0;
   figures* out = nullptr;
-  std::unique_ptr<slot_program> slot(std::uint32_t) override { return std::make_unique<bench_program>(count, *out); }
+  std::unique_ptr<slot_program> slot(std::uint32_t) override {
+    return std::make_unique<bench_program>(count, *out);
+  }
   result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask&) override {
     return error{errc::bad_request, "nothing to score"};
   }
@@ -119,7 +126,9 @@ struct bench_application final : application {
 
 struct no_evaluation final : evaluation {
   void add(const pb::EvaluatedPart&, const blob&) override {}
-  std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>&) const override { return {}; }
+  std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>&) const override {
+    return {};
+  }
 };
 
 pb::JobPlan plan() {
@@ -170,8 +179,9 @@ bool measure(std::size_t count) {
     push_ratio.push_back(out.push[i] / out.map_push[i]);
     pull_ratio.push_back(out.pull[i] / out.map_pull[i]);
   }
-  std::printf("%9zu | %7.1f %9.1f %7.1f | %7.1f %9.1f %7.1f\n", count, median(out.push), median(out.map_push),
-              median(push_ratio), median(out.pull), median(out.map_pull), median(pull_ratio));
+  std::printf("%9zu | %7.1f %9.1f %7.1f | %7.1f %9.1f %7.1f\n", count, median(out.push),
+              median(out.map_push), median(push_ratio), median(out.pull), median(out.map_pull),
+              median(pull_ratio));
   return true;
 }
 
@@ -179,11 +189,15 @@ bool measure(std::size_t count) {
 }  // namespace troupe::bench
 
 int main() {
-  std::printf("Million keys a second; medians of %d turns; function add, random keys sorted once and reused, %d in flight\n\n",
-              troupe::bench::turns, troupe::bench::in_flight);
-  std::printf("%9s | %7s %9s %7s | %7s %9s %7s\n", "keys", "push", "map push", "ratio", "pull", "map pull", "ratio");
+  std::printf(
+      "Million keys a second; medians of %d turns; function add, random keys sorted once and "
+      "reused, %d in flight\n\n",
+      troupe::bench::turns, troupe::bench::in_flight);
+  std::printf("%9s | %7s %9s %7s | %7s %9s %7s\n", "keys", "push", "map push", "ratio", "pull",
+              "map pull", "ratio");
   bool fine = true;
-  for (const std::size_t count : {std::size_t{10'000}, std::size_t{100'000}, std::size_t{1'000'000}})
+  for (const std::size_t count :
+       {std::size_t{10'000}, std::size_t{100'000}, std::size_t{1'000'000}})
     fine = troupe::bench::measure(count) && fine;
   return fine ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Ratios that hold on a noisy machine: the two sides run in turn, a ratio is taken for each turn, and the median of the
-// ratios is what counts.
+// Ratios that hold on a noisy machine: the two sides run in turn, a ratio is taken for each turn,
+// and the median of the ratios is what counts.
 
 #include <algorithm>
 #include <chrono>

@@ -31,7 +31,8 @@ class job_queue {
   }
 
   void end() {
-    std::deque<background::job> dropped;  // destroyed after the lock is given up: a job may own anything
+    std::deque<background::job>
+        dropped;  // destroyed after the lock is given up: a job may own anything
     std::lock_guard guard(mutex_);
     ended_ = true;
     dropped.swap(jobs_);
@@ -53,8 +54,8 @@ class thread_background final : public background {
           while (auto next = queue->pop()) next();
         }) {}
 
-  // A job may hold the last reference to whoever owns this object, and then the thread ends itself: it must not wait
-  // for itself, and it lives on the queue that it shares.
+  // A job may hold the last reference to whoever owns this object, and then the thread ends itself:
+  // it must not wait for itself, and it lives on the queue that it shares.
   ~thread_background() override {
     queue_->end();
     if (thread_.get_id() == std::this_thread::get_id())

@@ -1,6 +1,7 @@
 #pragma once
-// Where blocking file work of an actor goes: `run(job)` executes the job away from the actors' threads. The job itself
-// sends its outcome to whoever asked. In virtual time the job runs at once and its outcome is delayed as modelled.
+// Where blocking file work of an actor goes: `run(job)` executes the job away from the actors'
+// threads. The job itself sends its outcome to whoever asked. In virtual time the job runs at once
+// and its outcome is delayed as modelled.
 
 #include <functional>
 #include <memory>

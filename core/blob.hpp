@@ -1,8 +1,10 @@
 #pragma once
-// Immutable, reference-counted bytes: what a data message carries. Copying a blob copies a pointer, so a value
-// block crosses actors of one process without a copy; beyond the process a blob aliases the received frame.
+// Immutable, reference-counted bytes: what a data message carries. Copying a blob copies a pointer,
+// so a value block crosses actors of one process without a copy; beyond the process a blob aliases
+// the received frame.
 //
-// A blob's start is aligned to 8 bytes (`alignment`), so it can be read as keys (u64), f32 or f64 in place.
+// A blob's start is aligned to 8 bytes (`alignment`), so it can be read as keys (u64), f32 or f64
+// in place.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +32,8 @@ class blob {
     return bytes;
   }
 
-  // A blob of `size` bytes and the pointer through which its maker fills it, before anybody else sees it.
+  // A blob of `size` bytes and the pointer through which its maker fills it, before anybody else
+  // sees it.
   static std::pair<blob, std::byte*> uninitialised(std::size_t size) {
     if (size == 0) return {blob{}, nullptr};
     std::shared_ptr<std::byte[]> storage(new std::byte[size]);
@@ -45,8 +48,8 @@ class blob {
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  // The bytes as elements; a size that is no multiple of sizeof(T) is the caller's error (check divides<T>() first).
-  // Not of a temporary, whose bytes would be gone.
+  // The bytes as elements; a size that is no multiple of sizeof(T) is the caller's error (check
+  // divides<T>() first). Not of a temporary, whose bytes would be gone.
   template <class T>
   span<const T> as() const& {
     return {reinterpret_cast<const T*>(data_.get()), size_ / sizeof(T)};

@@ -1,6 +1,7 @@
 #pragma once
-// Little-endian byte coding for the files that Troupe writes: a growing buffer, and a reader that never reads past
-// its end. Multi-byte numbers are little-endian on disk, as on every machine that we build for.
+// Little-endian byte coding for the files that Troupe writes: a growing buffer, and a reader that
+// never reads past its end. Multi-byte numbers are little-endian on disk, as on every machine that
+// we build for.
 
 #include <cstddef>
 #include <cstdint>
@@ -62,7 +63,8 @@ class byte_reader {
     }
     items.resize(count);
     take(count * sizeof(T));
-    if (count) std::memcpy(items.data(), bytes_.data() + at_ - count * sizeof(T), count * sizeof(T));
+    if (count)
+      std::memcpy(items.data(), bytes_.data() + at_ - count * sizeof(T), count * sizeof(T));
     return items;
   }
   std::string get_text() {
@@ -72,7 +74,7 @@ class byte_reader {
   }
 
   std::size_t remaining() const { return bytes_.size() - at_; }
-  bool ok() const { return ok_; }                        // nothing was read past the end
+  bool ok() const { return ok_; }                            // nothing was read past the end
   bool finished() const { return ok_ && remaining() == 0; }  // and nothing is left over
 
  private:

@@ -1,5 +1,6 @@
 #pragma once
-// Whether all values are numbers: no infinity, no NaN. One pass without a branch, so that it runs at memory speed.
+// Whether all values are numbers: no infinity, no NaN. One pass without a branch, so that it runs
+// at memory speed.
 
 #include <cstdint>
 #include <cstring>
@@ -25,7 +26,11 @@ bool all_finite(span<const T> values) {
 
 }  // namespace detail
 
-inline bool all_finite(span<const float> values) { return detail::all_finite(values); }
-inline bool all_finite(span<const double> values) { return detail::all_finite(values); }
+inline bool all_finite(span<const float> values) {
+  return detail::all_finite(values);
+}
+inline bool all_finite(span<const double> values) {
+  return detail::all_finite(values);
+}
 
 }  // namespace troupe

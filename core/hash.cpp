@@ -23,7 +23,9 @@ std::uint64_t xxh64(std::string_view bytes, std::uint64_t seed) {
   return XXH64(bytes.data(), bytes.size(), seed);
 }
 
-std::uint64_t xxh3(span<const std::byte> bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+std::uint64_t xxh3(span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
 
 hash128 xxh3_128(const void* data, std::size_t size, std::uint64_t seed) {
   const auto h = XXH3_128bits_withSeed(data, size, seed);
@@ -35,9 +37,15 @@ struct running_hash::state {
   ~state() { XXH3_freeState(xxh); }
 };
 
-running_hash::running_hash() : state_(std::make_unique<state>()) { XXH3_64bits_reset(state_->xxh); }
+running_hash::running_hash() : state_(std::make_unique<state>()) {
+  XXH3_64bits_reset(state_->xxh);
+}
 running_hash::~running_hash() = default;
-void running_hash::add(const void* data, std::size_t size) { XXH3_64bits_update(state_->xxh, data, size); }
-std::uint64_t running_hash::digest() const { return XXH3_64bits_digest(state_->xxh); }
+void running_hash::add(const void* data, std::size_t size) {
+  XXH3_64bits_update(state_->xxh, data, size);
+}
+std::uint64_t running_hash::digest() const {
+  return XXH3_64bits_digest(state_->xxh);
+}
 
 }  // namespace troupe

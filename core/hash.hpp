@@ -13,7 +13,9 @@ namespace troupe {
 
 struct hash128 {
   std::uint64_t low = 0, high = 0;
-  friend bool operator==(const hash128& a, const hash128& b) { return a.low == b.low && a.high == b.high; }
+  friend bool operator==(const hash128& a, const hash128& b) {
+    return a.low == b.low && a.high == b.high;
+  }
   friend bool operator!=(const hash128& a, const hash128& b) { return !(a == b); }
   hash128& operator+=(const hash128& other);  // modulo 2^128
 };

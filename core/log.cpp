@@ -14,12 +14,18 @@ constexpr const char* text_pattern = "%Y-%m-%d %H:%M:%S.%e %^%-7l%$ %n: %v";
 
 spdlog::level::level_enum level_of(log_level level) {
   switch (level) {
-    case log_level::trace: return spdlog::level::trace;
-    case log_level::debug: return spdlog::level::debug;
-    case log_level::info: return spdlog::level::info;
-    case log_level::warning: return spdlog::level::warn;
-    case log_level::error: return spdlog::level::err;
-    case log_level::off: return spdlog::level::off;
+    case log_level::trace:
+      return spdlog::level::trace;
+    case log_level::debug:
+      return spdlog::level::debug;
+    case log_level::info:
+      return spdlog::level::info;
+    case log_level::warning:
+      return spdlog::level::warn;
+    case log_level::error:
+      return spdlog::level::err;
+    case log_level::off:
+      return spdlog::level::off;
   }
   return spdlog::level::off;
 }
@@ -60,11 +66,13 @@ std::shared_ptr<spdlog::logger> logger_of(const std::string& component) {
   if (!logger) {
     logger = std::make_shared<spdlog::logger>(component, s.sink);
     const auto own = s.settings.components.find(component);
-    logger->set_level(level_of(own == s.settings.components.end() ? s.settings.level : own->second));
+    logger->set_level(
+        level_of(own == s.settings.components.end() ? s.settings.level : own->second));
     logger->flush_on(spdlog::level::warn);
-    logger->set_pattern(s.settings.json
-                            ? R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","component":"%n","text":"%v"})"
-                            : text_pattern);
+    logger->set_pattern(
+        s.settings.json
+            ? R"({"time":"%Y-%m-%dT%H:%M:%S.%e%z","level":"%l","component":"%n","text":"%v"})"
+            : text_pattern);
   }
   return logger;
 }

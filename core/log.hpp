@@ -1,6 +1,6 @@
 #pragma once
-// What a component has to say. One line a message, level and component by configuration; nothing is formatted that is
-// not shown. Components: scheduler, server, worker, supervisor, data, job.
+// What a component has to say. One line a message, level and component by configuration; nothing is
+// formatted that is not shown. Components: scheduler, server, worker, supervisor, data, job.
 
 #include <map>
 #include <string>

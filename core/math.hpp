@@ -1,7 +1,7 @@
 #pragma once
-// Transcendental functions that give the same bits on every x86-64 machine. The C library chooses its own
-// implementation by processor (with or without fused multiply-add), so its results may differ in the last bit.
-// Error at most 1 ulp (SLEEF, SSE2 variants).
+// Transcendental functions that give the same bits on every x86-64 machine. The C library chooses
+// its own implementation by processor (with or without fused multiply-add), so its results may
+// differ in the last bit. Error at most 1 ulp (SLEEF, SSE2 variants).
 
 namespace troupe::math {
 

@@ -1,7 +1,7 @@
 #pragma once
-// What a node has worked: logic reports here what it did, in units that have a price. In the local and deployed
-// stages the meter is a set of counters to look at; in virtual time the carrier turns what was added since the last
-// message into a delay of what the node sends next.
+// What a node has worked: logic reports here what it did, in units that have a price. In the local
+// and deployed stages the meter is a set of counters to look at; in virtual time the carrier turns
+// what was added since the last message into a delay of what the node sends next.
 
 #include <array>
 #include <atomic>
@@ -11,14 +11,14 @@
 namespace troupe {
 
 enum class work : std::size_t {
-  examples,         // examples whose loss or gradient was computed
-  features,         // features of those examples
-  keys_pushed,      // keys applied by a server
-  keys_pulled,      // keys read by a server
-  keys_prepared,    // keys that a client mixed, sorted or cut
-  bytes_encoded,    // bytes of keys and values put into or taken out of messages
-  bytes_read,       // from files
-  bytes_written,    // to files
+  examples,       // examples whose loss or gradient was computed
+  features,       // features of those examples
+  keys_pushed,    // keys applied by a server
+  keys_pulled,    // keys read by a server
+  keys_prepared,  // keys that a client mixed, sorted or cut
+  bytes_encoded,  // bytes of keys and values put into or taken out of messages
+  bytes_read,     // from files
+  bytes_written,  // to files
 };
 constexpr std::size_t kinds_of_work = 8;
 const char* to_string(work kind);

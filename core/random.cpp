@@ -8,7 +8,9 @@
 namespace troupe {
 namespace {
 
-std::uint64_t rotated_left(std::uint64_t x, int k) { return (x << k) | (x >> (64 - k)); }
+std::uint64_t rotated_left(std::uint64_t x, int k) {
+  return (x << k) | (x >> (64 - k));
+}
 
 }  // namespace
 

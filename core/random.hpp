@@ -1,9 +1,10 @@
 #pragma once
-// Seeded random numbers whose algorithms are ours, because the standard library's distributions differ between
-// implementations and a run must be repeatable everywhere.
+// Seeded random numbers whose algorithms are ours, because the standard library's distributions
+// differ between implementations and a run must be repeatable everywhere.
 //
-//   splitmix64       Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014
-//   xoshiro256**     Blackman, Vigna: Scrambled linear pseudorandom number generators, TOMS 2021
+//   splitmix64       Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA
+//   2014 xoshiro256**     Blackman, Vigna: Scrambled linear pseudorandom number generators, TOMS
+//   2021
 
 #include <cstdint>
 
@@ -17,15 +18,20 @@ constexpr std::uint64_t splitmix64(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Hashes several numbers into one seed: `seed_of(job_seed, slot, epoch)`. The order of the arguments matters.
-constexpr std::uint64_t seed_of(std::uint64_t a) { return splitmix64(a); }
+// Hashes several numbers into one seed: `seed_of(job_seed, slot, epoch)`. The order of the
+// arguments matters.
+constexpr std::uint64_t seed_of(std::uint64_t a) {
+  return splitmix64(a);
+}
 template <class... Rest>
 constexpr std::uint64_t seed_of(std::uint64_t a, std::uint64_t b, Rest... rest) {
   return seed_of(splitmix64(a) ^ (b + 0xD1B54A32D192ED03ull), static_cast<std::uint64_t>(rest)...);
 }
 
 // Uniform in [0, 1) with 53 random bits.
-constexpr double unit_interval(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1.0p-53; }
+constexpr double unit_interval(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1.0p-53;
+}
 
 class random_source {
  public:

@@ -17,7 +17,8 @@ class span {
   constexpr span(T* data, std::size_t size) : data_(data), size_(size) {}
   template <class Container, class = decltype(std::declval<Container&>().data()),
             class = std::enable_if_t<!std::is_same_v<std::decay_t<Container>, span>>>
-  constexpr span(Container&& c) : data_(c.data()), size_(c.size()) {}  // NOLINT: a view of a container
+  constexpr span(Container&& c)
+      : data_(c.data()), size_(c.size()) {}  // NOLINT: a view of a container
   template <std::size_t N>
   constexpr span(T (&array)[N]) : data_(array), size_(N) {}  // NOLINT
 

@@ -69,8 +69,9 @@ std::string human_seconds(double seconds) {
   if (seconds < 1) return format("%.0f ms", seconds * 1e3);
   if (seconds < 60) return format("%.1f s", seconds);
   const auto whole = static_cast<std::uint64_t>(seconds);
-  if (whole < 3600) return format("%llu min %llu s", static_cast<unsigned long long>(whole / 60),
-                                  static_cast<unsigned long long>(whole % 60));
+  if (whole < 3600)
+    return format("%llu min %llu s", static_cast<unsigned long long>(whole / 60),
+                  static_cast<unsigned long long>(whole % 60));
   return format("%llu h %llu min", static_cast<unsigned long long>(whole / 3600),
                 static_cast<unsigned long long>(whole % 3600 / 60));
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Time as logic sees it: an argument. An instant counts nanoseconds from an epoch that only the clock's owner knows.
+// Time as logic sees it: an argument. An instant counts nanoseconds from an epoch that only the
+// clock's owner knows.
 
 #include <chrono>
 #include <cstdint>
@@ -18,6 +19,8 @@ struct instant {
   friend duration operator-(instant a, instant b) { return duration(a.ns - b.ns); }
 };
 
-inline double seconds_of(duration d) { return static_cast<double>(d.count()) * 1e-9; }
+inline double seconds_of(duration d) {
+  return static_cast<double>(d.count()) * 1e-9;
+}
 
 }  // namespace troupe

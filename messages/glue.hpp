@@ -1,6 +1,6 @@
 #pragma once
-// How our types become CAF message elements: any protobuf message, and blobs. Lengths that come from a peer are bounded
-// before they are trusted.
+// How our types become CAF message elements: any protobuf message, and blobs. Lengths that come
+// from a peer are bounded before they are trusted.
 
 #include <google/protobuf/message.h>
 
@@ -48,8 +48,8 @@ namespace google::protobuf {
 
 // Found for every generated message through its base class's namespace.
 template <class Inspector, class T>
-std::enable_if_t<std::is_base_of_v<Message, T>, typename Inspector::result_type> inspect(Inspector& f,
-                                                                                         T& x) {
+std::enable_if_t<std::is_base_of_v<Message, T>, typename Inspector::result_type> inspect(
+    Inspector& f, T& x) {
   if constexpr (std::is_base_of_v<caf::serializer, Inspector>) {
     std::string bytes;
     if (!x.SerializeToString(&bytes)) return caf::sec::invalid_argument;

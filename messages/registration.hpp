@@ -11,7 +11,8 @@
 
 namespace troupe {
 
-// Calls visit(T{}, "name") for every message type: one list, so that registration and the round-trip test agree.
+// Calls visit(T{}, "name") for every message type: one list, so that registration and the
+// round-trip test agree.
 template <class Visitor>
 void for_each_message_type(Visitor&& visit) {
   visit(blob{}, "troupe.blob");

@@ -1,8 +1,9 @@
 #pragma once
-// Turns a role into a typed handle: the only way an actor finds another. Local, the handle itself; in virtual time and
-// between machines, a proxy whose carrier is the simulated network or a link.
+// Turns a role into a typed handle: the only way an actor finds another. Local, the handle itself;
+// in virtual time and between machines, a proxy whose carrier is the simulated network or a link.
 //
-// A handle is good for one message or one request: a restarted node has another, so ask again for the next.
+// A handle is good for one message or one request: a restarted node has another, so ask again for
+// the next.
 
 #include <caf/actor_cast.hpp>
 #include <caf/actor_control_block.hpp>

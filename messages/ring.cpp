@@ -34,7 +34,8 @@ std::vector<std::uint32_t> next_distinct(const std::vector<point>& points, std::
   std::vector<std::uint32_t> found;
   for (std::size_t step = 1; step < points.size() && found.size() < copies; ++step) {
     const auto server = points[(from + step) % points.size()].server;
-    if (server != points[from].server && std::find(found.begin(), found.end(), server) == found.end())
+    if (server != points[from].server &&
+        std::find(found.begin(), found.end(), server) == found.end())
       found.push_back(server);
   }
   return found;
@@ -50,12 +51,14 @@ std::vector<segment> make_ring(span<const std::uint32_t> servers, std::uint32_t 
   segments.reserve(points.size() + 1);
   position first = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    segments.push_back({{first, points[i].at}, points[i].server, next_distinct(points, i, copies), epoch});
+    segments.push_back(
+        {{first, points[i].at}, points[i].server, next_distinct(points, i, copies), epoch});
     first = points[i].at + 1;
   }
   // The arc across zero ends at the first point, whose server so owns both ends of the number line.
   if (points.back().at != ~position{0})
-    segments.push_back({{first, ~position{0}}, points.front().server, segments.front().replicas, epoch});
+    segments.push_back(
+        {{first, ~position{0}}, points.front().server, segments.front().replicas, epoch});
   return segments;
 }
 

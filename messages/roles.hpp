@@ -22,8 +22,12 @@ struct role_id {
 };
 
 constexpr role_id the_scheduler{pb::SCHEDULER, 0};
-inline role_id server_role(std::uint32_t index) { return {pb::SERVER, index}; }
-inline role_id worker_role(std::uint32_t index) { return {pb::WORKER, index}; }
+inline role_id server_role(std::uint32_t index) {
+  return {pb::SERVER, index};
+}
+inline role_id worker_role(std::uint32_t index) {
+  return {pb::WORKER, index};
+}
 
 // "scheduler", "server 3", "worker 0".
 std::string to_string(role_id id);

@@ -31,7 +31,6 @@ using scheduler_actor = caf::typed_actor<
     // Ends training after the clocks under way, then evaluates and saves as usual.
     caf::reacts_to<stop_atom, pb::StopJob>,
     // The scheduler's own: deadlines; a job of the background has ended.
-    caf::reacts_to<tick_atom>,
-    caf::reacts_to<done_atom, std::uint64_t>>;
+    caf::reacts_to<tick_atom>, caf::reacts_to<done_atom, std::uint64_t>>;
 
 }  // namespace troupe

@@ -34,12 +34,12 @@ using server_actor = caf::typed_actor<
     caf::replies_to<summary_atom, pb::Summarise>::with<pb::TableSummary>,
     // Writes the server's part of every table into a folder.
     caf::replies_to<save_atom, pb::SavePart>::with<pb::SavedPart>,
-    // The server's own: joining, and the deadlines of what it holds; a job of the background has ended.
-    caf::reacts_to<tick_atom>,
-    caf::reacts_to<done_atom, std::uint64_t>>;
+    // The server's own: joining, and the deadlines of what it holds; a job of the background has
+    // ended.
+    caf::reacts_to<tick_atom>, caf::reacts_to<done_atom, std::uint64_t>>;
 
 // A copy of segments whose primary is elsewhere: header, keys, rows (value and state).
-using replica_actor =
-    caf::typed_actor<caf::replies_to<copy_atom, pb::ReplicateHeader, blob, blob>::with<pb::ReplicateReply>>;
+using replica_actor = caf::typed_actor<
+    caf::replies_to<copy_atom, pb::ReplicateHeader, blob, blob>::with<pb::ReplicateReply>>;
 
 }  // namespace troupe

@@ -1,6 +1,6 @@
 #pragma once
-// What two nodes compare before they talk. A type's registered name, an atom or a field's meaning that changes raises
-// protocol_version.
+// What two nodes compare before they talk. A type's registered name, an atom or a field's meaning
+// that changes raises protocol_version.
 
 #include <cstdint>
 

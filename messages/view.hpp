@@ -41,7 +41,8 @@ class view {
   const segment& segment_of(position p) const;
   std::vector<closed_range> ranges_of(std::uint32_t server) const;
 
-  // The shares of an ascending batch, one for every server of the view in ascending order, empty ones included.
+  // The shares of an ascending batch, one for every server of the view in ascending order, empty
+  // ones included.
   std::vector<server_share> cut(span<const position> positions) const;
 
  private:

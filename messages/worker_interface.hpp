@@ -24,9 +24,8 @@ using worker_actor = caf::typed_actor<
     // Score a part of a data set with the model as it is; the scores are the blob.
     caf::replies_to<eval_atom, pb::EvaluateTask>::with<pb::EvaluatedPart, blob>,
     caf::reacts_to<view_atom, pb::View>,
-    // The worker's own: joining and reports; retries that are due; a job of the background has ended.
-    caf::reacts_to<tick_atom>,
-    caf::reacts_to<wake_atom>,
-    caf::reacts_to<done_atom, std::uint64_t>>;
+    // The worker's own: joining and reports; retries that are due; a job of the background has
+    // ended.
+    caf::reacts_to<tick_atom>, caf::reacts_to<wake_atom>, caf::reacts_to<done_atom, std::uint64_t>>;
 
 }  // namespace troupe

@@ -19,7 +19,10 @@ constexpr std::uint32_t most_failed_tasks = 20;
 }  // namespace
 
 coordinator::coordinator(job_settings settings, evaluation& scores, instant now)
-    : settings_(std::move(settings)), evaluation_(scores), begun_(now), board_(settings_.plan.slots()) {
+    : settings_(std::move(settings)),
+      evaluation_(scores),
+      begun_(now),
+      board_(settings_.plan.slots()) {
   for (std::uint32_t i = 0; i < settings_.servers; ++i) servers_[i];
   for (std::uint32_t i = 0; i < settings_.workers; ++i) workers_[i];
 }
@@ -29,7 +32,8 @@ std::optional<std::string> coordinator::objection(const pb::Join& join) const {
     return format("it speaks protocol %u, this cluster %u", join.protocol(), protocol_version);
   if (join.build() != build_version())
     return format("it is build %s, this cluster %s", join.build().c_str(), build_version());
-  if (join.role() != pb::SERVER && join.role() != pb::WORKER) return "only servers and workers join";
+  if (join.role() != pb::SERVER && join.role() != pb::WORKER)
+    return "only servers and workers join";
   const auto& nodes = join.role() == pb::SERVER ? servers_ : workers_;
   const auto found = nodes.find(join.index());
   if (found == nodes.end())
@@ -53,8 +57,9 @@ pb::JoinReply coordinator::on_join(const pb::Join& join, instant now) {
   const bool new_life = join.incarnation() > n.incarnation;
   if (join.role() == pb::SERVER && new_life && n.incarnation > 0 && !view_.empty()) {
     // It has come back without its rows, and no copy of them exists.
-    const auto text = format("server %u came back as incarnation %llu without its state, and no copies exist",
-                             join.index(), static_cast<unsigned long long>(join.incarnation()));
+    const auto text =
+        format("server %u came back as incarnation %llu without its state, and no copies exist",
+               join.index(), static_cast<unsigned long long>(join.incarnation()));
     fail(errc::lost, text, now);
     return refuse(join, text);
   }
@@ -82,7 +87,8 @@ pb::JoinReply coordinator::on_join(const pb::Join& join, instant now) {
 
 void coordinator::start_when_all_joined(instant) {
   const auto joined = [](const auto& entry) { return entry.second.joined; };
-  if (phase_ != pb::JobStatus::GATHERING || !std::all_of(servers_.begin(), servers_.end(), joined) ||
+  if (phase_ != pb::JobStatus::GATHERING ||
+      !std::all_of(servers_.begin(), servers_.end(), joined) ||
       !std::all_of(workers_.begin(), workers_.end(), joined))
     return;
   std::vector<std::uint32_t> members;
@@ -106,12 +112,15 @@ void coordinator::on_view(std::uint32_t server, const result<pb::ViewReply>& rep
   n.view_sent = false;
   if (!reply || !reply->installed()) {  // tried again at the next tick
     if (now - begun_ > settings_.join_patience)
-      fail(errc::timeout, format("server %u does not install the view: %s", server,
-                                 reply ? reply->text().c_str() : reply.failure().text.c_str()), now);
+      fail(errc::timeout,
+           format("server %u does not install the view: %s", server,
+                  reply ? reply->text().c_str() : reply.failure().text.c_str()),
+           now);
     return;
   }
   n.view_installed = true;
-  if (std::all_of(servers_.begin(), servers_.end(), [](const auto& e) { return e.second.view_installed; }))
+  if (std::all_of(servers_.begin(), servers_.end(),
+                  [](const auto& e) { return e.second.view_installed; }))
     start_training(now);
 }
 
@@ -142,7 +151,8 @@ void coordinator::on_progress(const pb::Progress& progress, instant now) {
 void coordinator::on_slot_failed(const pb::SlotFailed& failed, instant now) {
   if (failed.slot() >= board_.slots() || failed.epoch() != board_.epoch(failed.slot())) return;
   fail(static_cast<errc>(failed.code()),
-       format("worker %u, slot %u: %s", failed.worker(), failed.slot(), failed.text().c_str()), now);
+       format("worker %u, slot %u: %s", failed.worker(), failed.slot(), failed.text().c_str()),
+       now);
 }
 
 void coordinator::on_down(const pb::NodeDown& down, instant now) {
@@ -153,8 +163,8 @@ void coordinator::on_down(const pb::NodeDown& down, instant now) {
                 name + " died and its rows with it, since no copies exist: " + down.reason(), now);
   if (down.final())
     return fail(errc::lost,
-                format("%s died and its restart budget is spent after %u restarts: %s", name.c_str(),
-                       down.restarts(), down.reason().c_str()),
+                format("%s died and its restart budget is spent after %u restarts: %s",
+                       name.c_str(), down.restarts(), down.reason().c_str()),
                 now);
   ++restarts_;
   if (const auto n = workers_.find(down.index());
@@ -165,7 +175,8 @@ void coordinator::on_down(const pb::NodeDown& down, instant now) {
 void coordinator::end_training(instant now) {
   trained_for_ = now - training_begun_;
   phase_ = pb::JobStatus::EVALUATING;
-  for (std::uint32_t table = 0; table < static_cast<std::uint32_t>(settings_.plan.tables_size()); ++table)
+  for (std::uint32_t table = 0; table < static_cast<std::uint32_t>(settings_.plan.tables_size());
+       ++table)
     for (const auto& [server, n] : servers_) {
       pb::Summarise request;
       request.set_table(table);
@@ -174,7 +185,8 @@ void coordinator::end_training(instant now) {
     }
   if (!interrupted_)
     for (const auto& data_set : settings_.evaluate)
-      // As many parts as slots, whoever scores them: sums then do not depend on the number of workers.
+      // As many parts as slots, whoever scores them: sums then do not depend on the number of
+      // workers.
       for (std::uint32_t part = 0; part < settings_.plan.slots(); ++part) {
         pb::EvaluateTask task;
         task.set_data_set(data_set);
@@ -203,10 +215,12 @@ void coordinator::hand_out_tasks() {
 void coordinator::on_task(std::uint32_t worker, const pb::EvaluateTask& task,
                           const result<pb::EvaluatedPart>& part, const blob& scores, instant now) {
   auto& n = workers_[worker];
-  const bool its_own = n.task && n.task->data_set() == task.data_set() && n.task->part() == task.part();
+  const bool its_own =
+      n.task && n.task->data_set() == task.data_set() && n.task->part() == task.part();
   if (phase_ != pb::JobStatus::EVALUATING || !its_own) return;  // given to somebody else meanwhile
   n.task.reset();
-  if (!part) {  // the worker died or did not answer in time; its next life or another worker gets it, at the next tick
+  if (!part) {  // the worker died or did not answer in time; its next life or another worker gets
+                // it, at the next tick
     tasks_.push_back(task);
     if (++tasks_failed_ > most_failed_tasks) fail(part.failure().code, part.failure().text, now);
     return;
@@ -218,8 +232,8 @@ void coordinator::on_task(std::uint32_t worker, const pb::EvaluateTask& task,
   evaluated_when_all_done();
 }
 
-void coordinator::on_summarise(std::uint32_t server, std::uint32_t table, const result<pb::TableSummary>& summary,
-                               instant now) {
+void coordinator::on_summarise(std::uint32_t server, std::uint32_t table,
+                               const result<pb::TableSummary>& summary, instant now) {
   if (phase_ != pb::JobStatus::EVALUATING) return;
   if (!summary) return fail(summary.failure().code, summary.failure().text, now);
   summaries_[{table, server}] = *summary;
@@ -231,7 +245,8 @@ void coordinator::evaluated_when_all_done() {
   if (phase_ != pb::JobStatus::EVALUATING || tasks_open_ > 0 || summaries_open_ > 0) return;
   tables_.assign(static_cast<std::size_t>(settings_.plan.tables_size()), {});
   for (const auto& [place, part] : summaries_) add_summary(tables_[place.first], part);
-  for (std::size_t table = 0; table < tables_.size(); ++table) tables_[table].set_table(static_cast<std::uint32_t>(table));
+  for (std::size_t table = 0; table < tables_.size(); ++table)
+    tables_[table].set_table(static_cast<std::uint32_t>(table));
   metrics_ = evaluation_.figures(tables_);
   save();
 }
@@ -253,11 +268,13 @@ void coordinator::save() {
 void coordinator::on_save(std::uint32_t server, const result<pb::SavedPart>& part, instant now) {
   if (phase_ != pb::JobStatus::SAVING) return;
   if (!part) return fail(part.failure().code, part.failure().text, now);
-  if (!part->done()) return fail(errc::io, format("server %u: %s", server, part->text().c_str()), now);
+  if (!part->done())
+    return fail(errc::io, format("server %u: %s", server, part->text().c_str()), now);
   saved_[server] = {part->files().begin(), part->files().end()};
   if (saved_.size() < servers_.size()) return;
   publish_model publish{{}, tables_, metrics_};
-  for (const auto& [index, files] : saved_) publish.parts.insert(publish.parts.end(), files.begin(), files.end());
+  for (const auto& [index, files] : saved_)
+    publish.parts.insert(publish.parts.end(), files.begin(), files.end());
   commands_.push_back(std::move(publish));
 }
 
@@ -293,12 +310,16 @@ void coordinator::on_time(instant now) {
     for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
       const auto worker = board_.owner(slot);
       if (board_.finished(slot) || !workers_[worker].joined) continue;
-      // Reports come several times a second; a slot that is silent for so long has not got its assignment.
-      if (now - board_.heard(slot) > 5 * duration(settings_.plan.timings().request_timeout())) assign(slot, now);
+      // Reports come several times a second; a slot that is silent for so long has not got its
+      // assignment.
+      if (now - board_.heard(slot) > 5 * duration(settings_.plan.timings().request_timeout()))
+        assign(slot, now);
     }
 }
 
-std::vector<command> coordinator::take_commands() { return std::exchange(commands_, {}); }
+std::vector<command> coordinator::take_commands() {
+  return std::exchange(commands_, {});
+}
 
 pb::JobStatus coordinator::status() const {
   pb::JobStatus s;

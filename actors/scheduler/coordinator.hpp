@@ -1,9 +1,11 @@
 #pragma once
-// The scheduler without its actor: who has joined, which view is in force, who owns which slot in which life, how far
-// the job is, and what comes next. Messages go in; commands for the shell come out.
+// The scheduler without its actor: who has joined, which view is in force, who owns which slot in
+// which life, how far the job is, and what comes next. Messages go in; commands for the shell come
+// out.
 //
-// A job passes through gathering (all nodes join), starting (the first view is installed at every server), training,
-// evaluating (scores and table summaries), saving, and ends finished or failed. A failure keeps its first reason.
+// A job passes through gathering (all nodes join), starting (the first view is installed at every
+// server), training, evaluating (scores and table summaries), saving, and ends finished or failed.
+// A failure keeps its first reason.
 
 #include <cstdint>
 #include <map>
@@ -66,8 +68,8 @@ struct publish_model {  // every part is written: add what describes the model a
   std::vector<pb::TableSummary> tables;
   std::vector<pb::Metric> metrics;
 };
-using command =
-    std::variant<send_view, send_assignment, send_stop, send_task, send_summarise, send_save, publish_model>;
+using command = std::variant<send_view, send_assignment, send_stop, send_task, send_summarise,
+                             send_save, publish_model>;
 
 class coordinator {
  public:
@@ -80,9 +82,10 @@ class coordinator {
   void on_view(std::uint32_t server, const result<pb::ViewReply>& reply, instant now);
   void on_progress(const pb::Progress& progress, instant now);
   void on_slot_failed(const pb::SlotFailed& failed, instant now);
-  void on_task(std::uint32_t worker, const pb::EvaluateTask& task, const result<pb::EvaluatedPart>& part,
-               const blob& scores, instant now);
-  void on_summarise(std::uint32_t server, std::uint32_t table, const result<pb::TableSummary>& summary, instant now);
+  void on_task(std::uint32_t worker, const pb::EvaluateTask& task,
+               const result<pb::EvaluatedPart>& part, const blob& scores, instant now);
+  void on_summarise(std::uint32_t server, std::uint32_t table,
+                    const result<pb::TableSummary>& summary, instant now);
   void on_save(std::uint32_t server, const result<pb::SavedPart>& part, instant now);
   void on_publish(const result<void>& outcome, instant now);
   void on_stop(const pb::StopJob& stop, instant now);
@@ -91,15 +94,17 @@ class coordinator {
   // Outputs.
   std::vector<command> take_commands();
   pb::JobStatus status() const;
-  bool ended() const { return phase_ == pb::JobStatus::FINISHED || phase_ == pb::JobStatus::FAILED; }
+  bool ended() const {
+    return phase_ == pb::JobStatus::FINISHED || phase_ == pb::JobStatus::FAILED;
+  }
 
  private:
   struct node {
     std::uint64_t incarnation = 0;
     bool joined = false;
-    bool view_installed = false;             // servers
-    bool view_sent = false;                  // and not answered yet
-    std::optional<pb::EvaluateTask> task;    // workers: what it works on
+    bool view_installed = false;           // servers
+    bool view_sent = false;                // and not answered yet
+    std::optional<pb::EvaluateTask> task;  // workers: what it works on
   };
 
   pb::JoinReply refuse(const pb::Join& join, const std::string& why) const;
@@ -125,12 +130,13 @@ class coordinator {
   std::uint32_t restarts_ = 0;
   bool interrupted_ = false;
 
-  std::vector<pb::EvaluateTask> tasks_;      // not yet handed out
-  std::size_t tasks_open_ = 0;               // handed out or not, without a result
+  std::vector<pb::EvaluateTask> tasks_;  // not yet handed out
+  std::size_t tasks_open_ = 0;           // handed out or not, without a result
   std::uint32_t tasks_failed_ = 0;
   std::size_t summaries_open_ = 0;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, pb::TableSummary> summaries_;  // (table, server)
-  std::vector<pb::TableSummary> tables_;     // the whole of each
+  std::map<std::pair<std::uint32_t, std::uint32_t>, pb::TableSummary>
+      summaries_;                         // (table, server)
+  std::vector<pb::TableSummary> tables_;  // the whole of each
   std::vector<pb::Metric> metrics_;
   std::map<std::uint32_t, std::vector<std::string>> saved_;  // by server
 

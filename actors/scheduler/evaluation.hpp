@@ -12,9 +12,11 @@ namespace troupe {
 class evaluation {
  public:
   virtual ~evaluation() = default;
-  // A part's scores; parts come in any order, each once. (score, label, weight), f64 each, to a row.
+  // A part's scores; parts come in any order, each once. (score, label, weight), f64 each, to a
+  // row.
   virtual void add(const pb::EvaluatedPart& part, const blob& scores) = 0;
-  // The figures of everything added, given the tables as they are. Parts count in their order, not in that of arrival.
+  // The figures of everything added, given the tables as they are. Parts count in their order, not
+  // in that of arrival.
   virtual std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>& tables) const = 0;
 };
 

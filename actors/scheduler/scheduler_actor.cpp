@@ -7,7 +7,8 @@
 
 namespace troupe {
 
-scheduler_actor::behavior_type scheduler(scheduler_state::pointer self, environment env, scheduler_setup setup) {
+scheduler_actor::behavior_type scheduler(scheduler_state::pointer self, environment env,
+                                         scheduler_setup setup) {
   return self->state.start(std::move(env), std::move(setup));
 }
 
@@ -23,7 +24,8 @@ scheduler_actor::behavior_type scheduler_state::start(environment env, scheduler
         const auto reply = job_->on_join(join, now());
         log("scheduler", reply.accepted() ? log_level::info : log_level::warning,
             reply.accepted() ? to_string({join.role(), join.index()}) + " joined" : reply.text());
-        promise.deliver(reply);  // first, so that the node knows the plan when the commands reach it
+        promise.deliver(
+            reply);  // first, so that the node knows the plan when the commands reach it
         carry_out();
         return promise;
       },
@@ -54,16 +56,17 @@ scheduler_actor::behavior_type scheduler_state::start(environment env, scheduler
 }
 
 void scheduler_state::carry_out() {
-  for (const auto& c : job_->take_commands()) std::visit([this](const auto& each) { perform(each); }, c);
+  for (const auto& c : job_->take_commands())
+    std::visit([this](const auto& each) { perform(each); }, c);
 }
 
 template <class Reply, class Atom, class Request, class OnAnswer>
-void scheduler_state::ask_server(std::uint32_t server, Atom atom, const Request& request, duration timeout,
-                                 OnAnswer on_answer) {
+void scheduler_state::ask_server(std::uint32_t server, Atom atom, const Request& request,
+                                 duration timeout, OnAnswer on_answer) {
   const auto fail = [this, server, on_answer](const std::string& why) {
-    on_answer(result<Reply>(
-        error{errc::lost, format("server %u did not answer '%s': %s", server, caf::to_string(Atom::value).c_str(),
-                                 why.c_str())}));
+    on_answer(
+        result<Reply>(error{errc::lost, format("server %u did not answer '%s': %s", server,
+                                               caf::to_string(Atom::value).c_str(), why.c_str())}));
     carry_out();
   };
   auto handle = env_.find->server(server);
@@ -78,12 +81,14 @@ void scheduler_state::ask_server(std::uint32_t server, Atom atom, const Request&
 }
 
 void scheduler_state::perform(const send_view& c) {
-  ask_server<pb::ViewReply>(c.server, view_atom::value, c.view, env_.request_timeout,
-                            [this, server = c.server](const auto& reply) { job_->on_view(server, reply, now()); });
+  ask_server<pb::ViewReply>(
+      c.server, view_atom::value, c.view, env_.request_timeout,
+      [this, server = c.server](const auto& reply) { job_->on_view(server, reply, now()); });
 }
 
 void scheduler_state::perform(const send_assignment& c) {
-  if (auto worker = env_.find->worker(c.worker)) self_->send(worker, assign_atom::value, c.assignment);
+  if (auto worker = env_.find->worker(c.worker))
+    self_->send(worker, assign_atom::value, c.assignment);
 }
 
 void scheduler_state::perform(const send_stop& c) {
@@ -104,18 +109,20 @@ void scheduler_state::perform(const send_task& c) {
             });
 }
 
-// A summary walks the whole table, a save writes it: both may take long, so they get the job's patience.
+// A summary walks the whole table, a save writes it: both may take long, so they get the job's
+// patience.
 void scheduler_state::perform(const send_summarise& c) {
-  ask_server<pb::TableSummary>(c.server, summary_atom::value, c.request,
-                               duration(setup_.job.plan.timings().patience()),
-                               [this, server = c.server, table = c.request.table()](const auto& reply) {
-                                 job_->on_summarise(server, table, reply, now());
-                               });
+  ask_server<pb::TableSummary>(
+      c.server, summary_atom::value, c.request, duration(setup_.job.plan.timings().patience()),
+      [this, server = c.server, table = c.request.table()](const auto& reply) {
+        job_->on_summarise(server, table, reply, now());
+      });
 }
 
 void scheduler_state::perform(const send_save& c) {
-  ask_server<pb::SavedPart>(c.server, save_atom::value, c.request, duration(setup_.job.plan.timings().patience()),
-                            [this, server = c.server](const auto& reply) { job_->on_save(server, reply, now()); });
+  ask_server<pb::SavedPart>(
+      c.server, save_atom::value, c.request, duration(setup_.job.plan.timings().patience()),
+      [this, server = c.server](const auto& reply) { job_->on_save(server, reply, now()); });
 }
 
 void scheduler_state::perform(const publish_model& c) {
@@ -125,7 +132,8 @@ void scheduler_state::perform(const publish_model& c) {
     carry_out();
   };
   const auto tell = [me](std::uint64_t job) { caf::anon_send(me, done_atom::value, job); };
-  if (!jobs_.run(*env_.io, [publish = setup_.publish, c] { return publish(c); }, published, tell))
+  if (!jobs_.run(
+          *env_.io, [publish = setup_.publish, c] { return publish(c); }, published, tell))
     published(error{errc::io, "more file work is waiting than the scheduler's node allows"});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// The scheduler: an actor around the coordinator. It turns commands into requests and brings the replies back.
+// The scheduler: an actor around the coordinator. It turns commands into requests and brings the
+// replies back.
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -40,7 +41,8 @@ class scheduler_state {
   void perform(const publish_model& c);
   // Sends a request to a server; `on_answer` gets its reply or an error that names the server.
   template <class Reply, class Atom, class Request, class OnAnswer>
-  void ask_server(std::uint32_t server, Atom, const Request& request, duration timeout, OnAnswer on_answer);
+  void ask_server(std::uint32_t server, Atom, const Request& request, duration timeout,
+                  OnAnswer on_answer);
   instant now() const { return now_of(self_); }
 
   pointer self_;
@@ -50,6 +52,7 @@ class scheduler_state {
   std::optional<coordinator> job_;
 };
 
-scheduler_actor::behavior_type scheduler(scheduler_state::pointer self, environment env, scheduler_setup setup);
+scheduler_actor::behavior_type scheduler(scheduler_state::pointer self, environment env,
+                                         scheduler_setup setup);
 
 }  // namespace troupe

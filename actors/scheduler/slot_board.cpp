@@ -5,7 +5,8 @@
 namespace troupe {
 namespace {
 
-// Adds the counts of a life that has ended. Clocks and examples are positions, not counts: the later life's hold.
+// Adds the counts of a life that has ended. Clocks and examples are positions, not counts: the
+// later life's hold.
 void add_counts(pb::SlotProgress& sum, const pb::SlotProgress& life) {
   sum.set_loss(sum.loss() + life.loss());
   sum.set_weight(sum.weight() + life.weight());
@@ -23,7 +24,8 @@ void add_counts(pb::SlotProgress& sum, const pb::SlotProgress& life) {
 }  // namespace
 
 bool slot_board::all_finished() const {
-  return std::all_of(entries_.begin(), entries_.end(), [](const entry& e) { return e.present.finished(); });
+  return std::all_of(entries_.begin(), entries_.end(),
+                     [](const entry& e) { return e.present.finished(); });
 }
 
 std::uint64_t slot_board::assign(std::uint32_t slot, std::uint32_t worker, instant now) {

@@ -1,5 +1,6 @@
 #pragma once
-// The slots of a job as the scheduler sees them: who owns each, in which life, and what each has reported in all lives.
+// The slots of a job as the scheduler sees them: who owns each, in which life, and what each has
+// reported in all lives.
 
 #include <cstdint>
 #include <vector>
@@ -19,7 +20,8 @@ class slot_board {
   bool finished(std::uint32_t slot) const { return entries_[slot].present.finished(); }
   bool all_finished() const;
 
-  // Gives the slot to a worker in a new life; returns the life's epoch. What the old life reported stays counted.
+  // Gives the slot to a worker in a new life; returns the life's epoch. What the old life reported
+  // stays counted.
   std::uint64_t assign(std::uint32_t slot, std::uint32_t worker, instant now);
   // False for a report of an old life.
   bool report(const pb::SlotProgress& progress, instant now);

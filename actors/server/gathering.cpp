@@ -25,8 +25,9 @@ std::vector<std::uint64_t> gathering::expired(instant now) {
   std::vector<std::uint64_t> out;
   for (auto& [clock, pushes] : clocks_)
     for (auto& [number, push] : pushes) {
-      const auto late = std::stable_partition(push.askers.begin(), push.askers.end(),
-                                              [&](const auto& asker) { return now < asker.second; });
+      const auto late =
+          std::stable_partition(push.askers.begin(), push.askers.end(),
+                                [&](const auto& asker) { return now < asker.second; });
       for (auto i = late; i != push.askers.end(); ++i) out.push_back(i->first);
       push.askers.erase(late, push.askers.end());
     }

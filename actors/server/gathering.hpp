@@ -1,6 +1,6 @@
 #pragma once
-// Pushes that wait for the rest of their clock. A gathering is not state: what it holds is unacknowledged, the clients
-// keep it, and after a failure they send it again.
+// Pushes that wait for the rest of their clock. A gathering is not state: what it holds is
+// unacknowledged, the clients keep it, and after a failure they send it again.
 
 #include <cstdint>
 #include <map>
@@ -19,7 +19,8 @@ struct gathered_push {
   std::vector<std::pair<std::uint64_t, instant>> askers;  // who awaits the reply, and until when
 };
 
-// The pushes of one clock, in slot order, then in index order: the order in which they are added up or applied.
+// The pushes of one clock, in slot order, then in index order: the order in which they are added up
+// or applied.
 using open_clock = std::map<std::pair<std::uint32_t, std::uint32_t>, gathered_push>;
 
 class gathering {

@@ -8,7 +8,8 @@ namespace troupe {
 namespace {
 
 template <class Value>
-result<Value> word_of(const char* what, const std::string& word, const std::map<std::string, Value>& known) {
+result<Value> word_of(const char* what, const std::string& word,
+                      const std::map<std::string, Value>& known) {
   if (const auto found = known.find(word); found != known.end()) return found->second;
   std::string all;
   for (const auto& [name, value] : known) all += (all.empty() ? "" : ", ") + name;
@@ -37,18 +38,21 @@ result<rate_schedule> schedule_of(const pb::TableSpec& message) {
 
 result<table_spec> unnamed_spec_of(const pb::TableSpec& message) {
   using init = initialiser_spec::kind;
-  const auto kind = word_of<table_kind>("kind", message.kind(),
-                                        {{"sparse", table_kind::sparse}, {"dense", table_kind::dense}});
+  const auto kind = word_of<table_kind>(
+      "kind", message.kind(), {{"sparse", table_kind::sparse}, {"dense", table_kind::dense}});
   const auto type = word_of<value_type>("value type", message.value_type(),
                                         {{"f32", value_type::f32}, {"f64", value_type::f64}});
-  const auto how = word_of<combine>("combine", message.combine(),
-                                    {{"sum", combine::sum}, {"mean", combine::mean}, {"each", combine::each}});
+  const auto how =
+      word_of<combine>("combine", message.combine(),
+                       {{"sum", combine::sum}, {"mean", combine::mean}, {"each", combine::each}});
   const auto clip = word_of<clipping>(
       "clip", message.clip(),
       {{"none", clipping::none}, {"value", clipping::value}, {"norm", clipping::norm}});
-  const auto initialiser = word_of<init>(
-      "initialiser", message.initialiser(),
-      {{"zero", init::zero}, {"constant", init::constant}, {"uniform", init::uniform}, {"normal", init::normal}});
+  const auto initialiser = word_of<init>("initialiser", message.initialiser(),
+                                         {{"zero", init::zero},
+                                          {"constant", init::constant},
+                                          {"uniform", init::uniform},
+                                          {"normal", init::normal}});
   const auto schedule = schedule_of(message);
   if (!kind) return kind.failure();
   if (!type) return type.failure();
@@ -64,10 +68,12 @@ result<table_spec> unnamed_spec_of(const pb::TableSpec& message) {
   spec.kind = *kind;
   spec.type = *type;
   spec.width = message.width();
-  if (message.by_range()) spec.keys = partitioning::by_range({message.first_key(), message.last_key()});
+  if (message.by_range())
+    spec.keys = partitioning::by_range({message.first_key(), message.last_key()});
   spec.how = *how;
   spec.function.name = message.function();
-  for (const auto& number : message.parameters()) spec.function.parameters[number.name()] = number.value();
+  for (const auto& number : message.parameters())
+    spec.function.parameters[number.name()] = number.value();
   spec.function.rate = *schedule;
   spec.function.l1 = message.l1();
   spec.function.l2 = message.l2();
@@ -81,7 +87,8 @@ result<table_spec> unnamed_spec_of(const pb::TableSpec& message) {
 
 result<table_spec> table_spec_of(const pb::TableSpec& message) {
   auto spec = unnamed_spec_of(message);
-  if (!spec) return error{spec.failure().code, "table '" + message.name() + "': " + spec.failure().text};
+  if (!spec)
+    return error{spec.failure().code, "table '" + message.name() + "': " + spec.failure().text};
   return spec;
 }
 
@@ -101,7 +108,8 @@ shard_settings shard_settings_of(const pb::JobPlan& plan, std::uint32_t server) 
   shard_settings settings;
   settings.server = server;
   settings.slots = plan.slots();
-  settings.staleness = plan.bounded() ? std::optional<std::uint64_t>(plan.staleness()) : std::nullopt;
+  settings.staleness =
+      plan.bounded() ? std::optional<std::uint64_t>(plan.staleness()) : std::nullopt;
   return settings;
 }
 

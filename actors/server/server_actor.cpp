@@ -20,7 +20,9 @@ server_actor::behavior_type server_state::start(environment env) {
       [this](push_atom, const pb::PushHeader& header, const blob& keys, const blob& values) {
         return on_push(header, keys, values);
       },
-      [this](pull_atom, const pb::PullHeader& header, const blob& keys) { return on_pull(header, keys); },
+      [this](pull_atom, const pb::PullHeader& header, const blob& keys) {
+        return on_pull(header, keys);
+      },
       [this](adopt_atom, const pb::AdoptSlot& request) {
         pb::SlotNumbers none;
         none.set_outcome(pb::NOT_SERVING);
@@ -48,7 +50,8 @@ void server_state::on_joined(const pb::JoinReply& reply) {
     self_->quit(caf::exit_reason::unhandled_exception);
     return;
   }
-  shard_.emplace(shard_settings_of(reply.plan(), env_.role.index), std::move(*tables), *env_.work_done);
+  shard_.emplace(shard_settings_of(reply.plan(), env_.role.index), std::move(*tables),
+                 *env_.work_done);
 }
 
 caf::result<pb::PushReply> server_state::on_push(const pb::PushHeader& header, const blob& keys,
@@ -65,7 +68,8 @@ caf::result<pb::PushReply> server_state::on_push(const pb::PushHeader& header, c
   return promise;
 }
 
-caf::result<pb::PullReply, blob, blob> server_state::on_pull(const pb::PullHeader& header, const blob& keys) {
+caf::result<pb::PullReply, blob, blob> server_state::on_pull(const pb::PullHeader& header,
+                                                             const blob& keys) {
   if (!shard_) {
     pb::PullReply none;
     none.set_outcome(pb::NOT_SERVING);
@@ -80,10 +84,12 @@ caf::result<pb::PullReply, blob, blob> server_state::on_pull(const pb::PullHeade
 
 void server_state::deliver(answers out) {
   for (auto& answer : out.pushes)
-    if (auto node = pushes_.extract(answer.to); !node.empty()) node.mapped().deliver(std::move(answer.reply));
+    if (auto node = pushes_.extract(answer.to); !node.empty())
+      node.mapped().deliver(std::move(answer.reply));
   for (auto& answer : out.pulls)
     if (auto node = pulls_.extract(answer.to); !node.empty())
-      node.mapped().deliver(std::move(answer.reply), std::move(answer.keys), std::move(answer.values));
+      node.mapped().deliver(std::move(answer.reply), std::move(answer.keys),
+                            std::move(answer.values));
 }
 
 pb::ViewReply server_state::on_view(const pb::View& message) {
@@ -118,9 +124,8 @@ caf::result<pb::SavedPart> server_state::on_save(const pb::SavePart& request) {
     shard_->freeze(false);
     promise.deliver(std::move(part));
   };
-  const auto job = [files = env_.files, tables = shard_->tables(), request, index = env_.role.index] {
-    return write_part(*files, tables, request, index);
-  };
+  const auto job = [files = env_.files, tables = shard_->tables(), request,
+                    index = env_.role.index] { return write_part(*files, tables, request, index); };
   const auto tell = [me](std::uint64_t number) { caf::anon_send(me, done_atom::value, number); };
   if (!jobs_.run(*env_.io, job, written, tell)) {
     shard_->freeze(false);

@@ -1,6 +1,6 @@
 #pragma once
-// The server shard: an actor around `shard`. It keeps the promises of requests that are being held, writes its part of a
-// model in the background, and watches the deadlines.
+// The server shard: an actor around `shard`. It keeps the promises of requests that are being held,
+// writes its part of a model in the background, and watches the deadlines.
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -29,7 +29,8 @@ class server_state {
 
  private:
   void on_joined(const pb::JoinReply& reply);
-  caf::result<pb::PushReply> on_push(const pb::PushHeader& header, const blob& keys, const blob& values);
+  caf::result<pb::PushReply> on_push(const pb::PushHeader& header, const blob& keys,
+                                     const blob& values);
   caf::result<pb::PullReply, blob, blob> on_pull(const pb::PullHeader& header, const blob& keys);
   pb::ViewReply on_view(const pb::View& message);
   pb::TableSummary on_summarise(const pb::Summarise& request);

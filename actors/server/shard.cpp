@@ -39,7 +39,8 @@ shard::shard(shard_settings settings, std::vector<std::shared_ptr<table>> tables
 result<void> shard::install(view next) {
   if (next.number() <= view_.number()) return {};
   if (!view_.empty())
-    return error{errc::stale, format("server %u cannot change its segments while it serves", settings_.server)};
+    return error{errc::stale,
+                 format("server %u cannot change its segments while it serves", settings_.server)};
   view_ = std::move(next);
   ranges_ = view_.ranges_of(settings_.server);
   for (const auto& t : tables_)
@@ -49,9 +50,11 @@ result<void> shard::install(view next) {
 
 // ---- pushes
 
-answers shard::on_push(asker from, const pb::PushHeader& header, const blob& keys, const blob& values, instant now) {
+answers shard::on_push(asker from, const pb::PushHeader& header, const blob& keys,
+                       const blob& values, instant now) {
   answers out;
-  if (auto reply = take(from, header, keys, values, now)) out.pushes.push_back({from, std::move(*reply)});
+  if (auto reply = take(from, header, keys, values, now))
+    out.pushes.push_back({from, std::move(*reply)});
   apply_open_clocks(out);
   release_pulls(out);
   return out;
@@ -61,7 +64,8 @@ std::optional<pb::PushReply> shard::take(asker from, const pb::PushHeader& heade
                                          const blob& values, instant now) {
   using reply = pb::PushReply;
   if (view_.empty()) return with_outcome<reply>(pb::NOT_SERVING);
-  if (auto wrong = misfit(header, keys, values)) return with_outcome<reply>(pb::BAD_REQUEST, std::move(*wrong));
+  if (auto wrong = misfit(header, keys, values))
+    return with_outcome<reply>(pb::BAD_REQUEST, std::move(*wrong));
   if (header.view() != view_.number()) {
     auto stale = with_outcome<reply>(pb::STALE_VIEW);
     *stale.mutable_view() = view_.to_message();
@@ -85,20 +89,22 @@ std::optional<pb::PushReply> shard::take(asker from, const pb::PushHeader& heade
       missing.set_expected_index(ledger_.next(header.slot()).index);
       return missing;
     }
-    case arrival::next: break;
+    case arrival::next:
+      break;
   }
   return take_next(from, header, keys, values, now);
 }
 
-std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& header, const blob& keys,
-                                              const blob& values, instant now) {
+std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& header,
+                                              const blob& keys, const blob& values, instant now) {
   using reply = pb::PushReply;
   if (frozen_) return with_outcome<reply>(pb::LATER, "its rows are being written");
   if (header.finish()) {
     ledger_.finish(header.slot());
     return with_outcome<reply>(pb::DONE);
   }
-  // A slot that runs ahead of the bound without pulling must not fill the memory: its push is put off.
+  // A slot that runs ahead of the bound without pulling must not fill the memory: its push is put
+  // off.
   if (settings_.staleness && header.clock() > ledger_.slowest() + *settings_.staleness) {
     auto waiting = with_outcome<reply>(pb::LATER);
     say_whom_for(waiting, header.clock() - *settings_.staleness);
@@ -107,21 +113,28 @@ std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& 
   const push_number number{header.clock(), header.index()};
   meter_.add(work::keys_pushed, keys.as<position>().size());
   if (!gathers(header.table())) {
-    const bool applied = apply(header.table(), keys.as<position>(), values.data(), {header.clock(), header.share()});
+    const bool applied =
+        apply(header.table(), keys.as<position>(), values.data(), {header.clock(), header.share()});
     ledger_.take(header.slot(), number, header.last());
     return with_outcome<reply>(applied ? pb::DONE : pb::REJECTED);
   }
-  gathering_.add(header.slot(), number,
-                 {header.table(), header.share(), keys, values, {{from, now + duration(header.hold_ns())}}});
+  gathering_.add(
+      header.slot(), number,
+      {header.table(), header.share(), keys, values, {{from, now + duration(header.hold_ns())}}});
   ledger_.take(header.slot(), number, header.last());
   return std::nullopt;
 }
 
-bool shard::gathers(std::size_t t) const { return bulk_synchronous() || tables_[t]->spec().how != combine::each; }
+bool shard::gathers(std::size_t t) const {
+  return bulk_synchronous() || tables_[t]->spec().how != combine::each;
+}
 
-std::optional<std::string> shard::misfit(const pb::PushHeader& header, const blob& keys, const blob& values) const {
-  if (header.slot() >= ledger_.slots()) return format("slot %u of %u", header.slot(), ledger_.slots());
-  if (header.table() >= tables_.size()) return format("table %u of %zu", header.table(), tables_.size());
+std::optional<std::string> shard::misfit(const pb::PushHeader& header, const blob& keys,
+                                         const blob& values) const {
+  if (header.slot() >= ledger_.slots())
+    return format("slot %u of %u", header.slot(), ledger_.slots());
+  if (header.table() >= tables_.size())
+    return format("table %u of %zu", header.table(), tables_.size());
   const auto& t = *tables_[header.table()];
   const auto row_bytes = t.spec().row_bytes();
   if (!keys.divides<position>() || keys.size() / sizeof(position) * row_bytes != values.size())
@@ -145,7 +158,8 @@ bool shard::owns_all(span<const position> ascending) const {
 
 bool shard::apply(std::size_t t, span<const position> keys, const void* values, step_context step) {
   if (keys.empty()) return true;
-  const auto done = tables_[t]->apply(keys, values, step, bulk_synchronous() ? &before_[t] : nullptr);
+  const auto done =
+      tables_[t]->apply(keys, values, step, bulk_synchronous() ? &before_[t] : nullptr);
   if (!done) ++rejected_[t];
   return done.ok();
 }
@@ -173,19 +187,21 @@ void shard::apply_clock(std::uint64_t clock, open_clock& pushes, answers& out) {
     for (const auto& [number, push] : pushes)
       if (push.table == t && !push.keys.empty()) of_table.push_back(&push);
     const bool mean = tables_[t]->spec().how == combine::mean;
-    combined_fine[t] = apply_combined(t, clock, of_table, mean ? static_cast<double>(active.size()) : 1);
+    combined_fine[t] =
+        apply_combined(t, clock, of_table, mean ? static_cast<double>(active.size()) : 1);
   }
   for (auto& [number, push] : pushes) {
-    const bool fine = tables_[push.table]->spec().how == combine::each
-                          ? apply(push.table, push.keys.as<position>(), push.values.data(), {clock, push.share})
-                          : combined_fine[push.table];
+    const bool fine =
+        tables_[push.table]->spec().how == combine::each
+            ? apply(push.table, push.keys.as<position>(), push.values.data(), {clock, push.share})
+            : combined_fine[push.table];
     for (const auto& [to, deadline] : push.askers)
       out.pushes.push_back({to, with_outcome<pb::PushReply>(fine ? pb::DONE : pb::REJECTED)});
   }
 }
 
-bool shard::apply_combined(std::size_t t, std::uint64_t clock, const std::vector<const gathered_push*>& pushes,
-                           double divisor) {
+bool shard::apply_combined(std::size_t t, std::uint64_t clock,
+                           const std::vector<const gathered_push*>& pushes, double divisor) {
   if (pushes.empty()) return true;
   std::vector<gather_input> inputs;
   double share = 0;
@@ -215,7 +231,8 @@ answers shard::on_pull(asker from, const pb::PullHeader& header, const blob& key
   } else if (header.observer() || ledger_.slowest() >= needed_clock(header.clock())) {
     out.pulls.push_back(read(from, header, keys));
   } else {
-    held_.emplace(needed_clock(header.clock()), held_pull{from, header, keys, now + duration(header.hold_ns())});
+    held_.emplace(needed_clock(header.clock()),
+                  held_pull{from, header, keys, now + duration(header.hold_ns())});
   }
   return out;
 }
@@ -224,7 +241,8 @@ std::optional<pb::PullReply> shard::refusal(const pb::PullHeader& header, const 
   using reply = pb::PullReply;
   if (view_.empty()) return with_outcome<reply>(pb::NOT_SERVING);
   if (header.table() >= tables_.size())
-    return with_outcome<reply>(pb::BAD_REQUEST, format("table %u of %zu", header.table(), tables_.size()));
+    return with_outcome<reply>(pb::BAD_REQUEST,
+                               format("table %u of %zu", header.table(), tables_.size()));
   if (header.view() != view_.number()) {
     auto stale = with_outcome<reply>(pb::STALE_VIEW);
     *stale.mutable_view() = view_.to_message();
@@ -232,13 +250,16 @@ std::optional<pb::PullReply> shard::refusal(const pb::PullHeader& header, const 
   }
   const auto& name = tables_[header.table()]->spec().name;
   if (!keys.divides<position>() || !strictly_ascending(keys.as<position>()))
-    return with_outcome<reply>(pb::BAD_REQUEST, format("table '%s': the keys of a pull must ascend", name.c_str()));
+    return with_outcome<reply>(pb::BAD_REQUEST,
+                               format("table '%s': the keys of a pull must ascend", name.c_str()));
   if (!owns_all(keys.as<position>()))
-    return with_outcome<reply>(pb::BAD_REQUEST, format("table '%s': a key belongs to another server", name.c_str()));
+    return with_outcome<reply>(pb::BAD_REQUEST,
+                               format("table '%s': a key belongs to another server", name.c_str()));
   if (bulk_synchronous() && !header.observer() && !header.range() && header.clock() + 1 < version_)
-    return with_outcome<reply>(pb::STALE_EPOCH, format("version %llu is no longer kept, %llu is the present one",
-                                                       static_cast<unsigned long long>(header.clock()),
-                                                       static_cast<unsigned long long>(version_)));
+    return with_outcome<reply>(pb::STALE_EPOCH,
+                               format("version %llu is no longer kept, %llu is the present one",
+                                      static_cast<unsigned long long>(header.clock()),
+                                      static_cast<unsigned long long>(version_)));
   return std::nullopt;
 }
 
@@ -248,7 +269,8 @@ pull_answer shard::read(asker from, const pb::PullHeader& header, const blob& ke
   const auto& t = *tables_[header.table()];
   auto [values, writable] = blob::uninitialised(positions.size() * t.spec().row_bytes());
   const bool previous = bulk_synchronous() && !header.observer() && header.clock() < version_;
-  if (const auto done = t.pull(positions, writable, previous ? &before_[header.table()] : nullptr); !done) {
+  if (const auto done = t.pull(positions, writable, previous ? &before_[header.table()] : nullptr);
+      !done) {
     out.reply = with_outcome<pb::PullReply>(pb::BAD_REQUEST, done.failure().text);
     return out;
   }
@@ -261,7 +283,8 @@ pull_answer shard::read(asker from, const pb::PullHeader& header, const blob& ke
 
 pull_answer shard::read_range(asker from, const pb::PullHeader& header) const {
   pull_answer out{from, with_outcome<pb::PullReply>(pb::DONE), {}, {}};
-  const auto rows = tables_[header.table()]->read_range({header.first(), header.last()}, header.limit());
+  const auto rows =
+      tables_[header.table()]->read_range({header.first(), header.last()}, header.limit());
   out.keys = blob::copy_of(span<const position>(rows.positions));
   out.values = blob::copy_of(span<const std::byte>(rows.values));
   if (rows.next) {
@@ -288,7 +311,8 @@ void shard::release_pulls(answers& out) {
 pb::SlotNumbers shard::on_adopt(const pb::AdoptSlot& request) {
   if (view_.empty()) return with_outcome<pb::SlotNumbers>(pb::NOT_SERVING);
   if (request.slot() >= ledger_.slots())
-    return with_outcome<pb::SlotNumbers>(pb::BAD_REQUEST, format("slot %u of %u", request.slot(), ledger_.slots()));
+    return with_outcome<pb::SlotNumbers>(pb::BAD_REQUEST,
+                                         format("slot %u of %u", request.slot(), ledger_.slots()));
   auto reply = with_outcome<pb::SlotNumbers>(
       ledger_.adopt(request.slot(), request.epoch()) ? pb::DONE : pb::STALE_EPOCH);
   reply.set_next_clock(ledger_.next(request.slot()).clock);

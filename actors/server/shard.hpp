@@ -1,13 +1,18 @@
 #pragma once
-// A server shard without its actor: tables, the slots' numbers and clocks, and the rules of consistency. Requests go in
-// with an asker's number and the time; answers come out, for this asker or for others that were being held.
+// A server shard without its actor: tables, the slots' numbers and clocks, and the rules of
+// consistency. Requests go in with an asker's number and the time; answers come out, for this asker
+// or for others that were being held.
 //
 // Invariants
-// - A push is taken only if it is its slot's next; a repeated one is acknowledged once applied, and never applied again.
-// - Bulk-synchronous (staleness 0): nothing of clock c is applied before every active slot has sent all of it; then it is
-//   applied in table, slot and index order. A pull at clock c reads exactly version c, which stays readable until
-//   clock c + 1 is applied, because a slot taken over after a crash asks for it again.
-// - Bounded delay n: a pull at clock c waits until every active slot has completed clock c - n - 1. Tables that combine by
+// - A push is taken only if it is its slot's next; a repeated one is acknowledged once applied, and
+// never applied again.
+// - Bulk-synchronous (staleness 0): nothing of clock c is applied before every active slot has sent
+// all of it; then it is
+//   applied in table, slot and index order. A pull at clock c reads exactly version c, which stays
+//   readable until clock c + 1 is applied, because a slot taken over after a crash asks for it
+//   again.
+// - Bounded delay n: a pull at clock c waits until every active slot has completed clock c - n - 1.
+// Tables that combine by
 //   sum or mean still step clock by clock; `each` steps on arrival.
 // - Nothing is held beyond the deadline its asker named; then the answer says whom it waits for.
 
@@ -37,7 +42,7 @@ struct push_answer {
 struct pull_answer {
   asker to = 0;
   pb::PullReply reply;
-  blob keys;    // of a range pull
+  blob keys;  // of a range pull
   blob values;
 };
 struct answers {
@@ -55,11 +60,13 @@ class shard {
  public:
   shard(shard_settings settings, std::vector<std::shared_ptr<table>> tables, meter& work_done);
 
-  // Older and equal views change nothing. A view may add segments only before training starts, until hand-over exists.
+  // Older and equal views change nothing. A view may add segments only before training starts,
+  // until hand-over exists.
   result<void> install(view next);
   std::uint64_t view_number() const { return view_.number(); }
 
-  answers on_push(asker from, const pb::PushHeader& header, const blob& keys, const blob& values, instant now);
+  answers on_push(asker from, const pb::PushHeader& header, const blob& keys, const blob& values,
+                  instant now);
   answers on_pull(asker from, const pb::PullHeader& header, const blob& keys, instant now);
   pb::SlotNumbers on_adopt(const pb::AdoptSlot& request);
 
@@ -86,18 +93,19 @@ class shard {
   bool gathers(std::size_t table) const;
   std::uint64_t needed_clock(std::uint64_t clock) const;
   bool owns_all(span<const position> ascending) const;
-  std::optional<std::string> misfit(const pb::PushHeader& header, const blob& keys, const blob& values) const;
+  std::optional<std::string> misfit(const pb::PushHeader& header, const blob& keys,
+                                    const blob& values) const;
   std::optional<pb::PullReply> refusal(const pb::PullHeader& header, const blob& keys) const;
   // The reply to a push, unless it is held (its asker is noted then).
-  std::optional<pb::PushReply> take(asker from, const pb::PushHeader& header, const blob& keys, const blob& values,
-                                    instant now);
+  std::optional<pb::PushReply> take(asker from, const pb::PushHeader& header, const blob& keys,
+                                    const blob& values, instant now);
   std::optional<pb::PushReply> take_next(asker from, const pb::PushHeader& header, const blob& keys,
                                          const blob& values, instant now);
   bool apply(std::size_t table, span<const position> keys, const void* values, step_context step);
   void apply_open_clocks(answers& out);
   void apply_clock(std::uint64_t clock, open_clock& pushes, answers& out);
-  bool apply_combined(std::size_t table, std::uint64_t clock, const std::vector<const gathered_push*>& pushes,
-                      double divisor);
+  bool apply_combined(std::size_t table, std::uint64_t clock,
+                      const std::vector<const gathered_push*>& pushes, double divisor);
   void release_pulls(answers& out);
   pull_answer read(asker from, const pb::PullHeader& header, const blob& keys) const;
   pull_answer read_range(asker from, const pb::PullHeader& header) const;
@@ -111,9 +119,10 @@ class shard {
   std::vector<closed_range> ranges_;  // ours, ascending
   slot_ledger ledger_;
   gathering gathering_;
-  std::multimap<std::uint64_t, held_pull> held_;  // by the clock that every active slot must have reached
-  std::uint64_t version_ = 0;                     // bulk-synchronous: number of clocks applied
-  std::vector<overwritten> before_;               // by table: what the last applied clock overwrote
+  std::multimap<std::uint64_t, held_pull>
+      held_;                         // by the clock that every active slot must have reached
+  std::uint64_t version_ = 0;        // bulk-synchronous: number of clocks applied
+  std::vector<overwritten> before_;  // by table: what the last applied clock overwrote
   std::vector<std::uint64_t> rejected_;
   bool frozen_ = false;
 };

@@ -1,9 +1,10 @@
 #pragma once
-// What a server knows of each slot: which life of it may speak (epoch), which push it takes next, and whether it has
-// finished. Kept once per server, since every server gets every number once, for all its segments.
+// What a server knows of each slot: which life of it may speak (epoch), which push it takes next,
+// and whether it has finished. Kept once per server, since every server gets every number once, for
+// all its segments.
 //
-// A push's number is (clock, index); the last index of a clock is flagged. A slot's clock is the number of clocks that
-// it has completed here, which is the clock of its next minibatch.
+// A push's number is (clock, index); the last index of a clock is flagged. A slot's clock is the
+// number of clocks that it has completed here, which is the clock of its next minibatch.
 
 #include <cstdint>
 #include <limits>
@@ -17,7 +18,9 @@ struct push_number {
   friend bool operator<(push_number a, push_number b) {
     return a.clock != b.clock ? a.clock < b.clock : a.index < b.index;
   }
-  friend bool operator==(push_number a, push_number b) { return a.clock == b.clock && a.index == b.index; }
+  friend bool operator==(push_number a, push_number b) {
+    return a.clock == b.clock && a.index == b.index;
+  }
 };
 
 enum class arrival {
@@ -40,7 +43,8 @@ class slot_ledger {
   // The slot's last push of all has arrived: it no longer counts from its clock on.
   void finish(std::uint32_t slot);
 
-  // Installs an epoch; false when a higher one is installed already (an equal one is fine: adoption may be repeated).
+  // Installs an epoch; false when a higher one is installed already (an equal one is fine: adoption
+  // may be repeated).
   bool adopt(std::uint32_t slot, std::uint64_t epoch);
 
   push_number next(std::uint32_t slot) const { return records_[slot].next; }
@@ -62,7 +66,8 @@ class slot_ledger {
   void update_slowest(std::uint64_t left);
   std::vector<record> records_;
   std::uint64_t slowest_ = 0;
-  std::uint32_t at_slowest_ = static_cast<std::uint32_t>(records_.size());  // unfinished slots at slowest_
+  std::uint32_t at_slowest_ =
+      static_cast<std::uint32_t>(records_.size());  // unfinished slots at slowest_
 };
 
 }  // namespace troupe

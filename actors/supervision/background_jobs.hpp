@@ -1,6 +1,7 @@
 #pragma once
-// An actor's file work in the background. The job's outcome is kept here, by number, and the actor is told the number by
-// a message to itself: whatever the outcome, it is handled in the actor's own turn.
+// An actor's file work in the background. The job's outcome is kept here, by number, and the actor
+// is told the number by a message to itself: whatever the outcome, it is handled in the actor's own
+// turn.
 
 #include <cstdint>
 #include <functional>
@@ -16,8 +17,8 @@ class background_jobs {
  public:
   using notify = std::function<void(std::uint64_t)>;  // called on the background's thread
 
-  // `job` runs elsewhere and may touch only what it captured; `then` gets its outcome from finished(). False, and
-  // nothing will happen, when the background has too much to do.
+  // `job` runs elsewhere and may touch only what it captured; `then` gets its outcome from
+  // finished(). False, and nothing will happen, when the background has too much to do.
   template <class Job, class Then>
   bool run(background& where, Job job, Then then, notify tell) {
     using outcome = decltype(job());

@@ -1,5 +1,6 @@
 #pragma once
-// The resolver of the local stage: all nodes live in one process, and a role's handle is the actor itself.
+// The resolver of the local stage: all nodes live in one process, and a role's handle is the actor
+// itself.
 
 #include <map>
 #include <mutex>

@@ -1,5 +1,6 @@
 #pragma once
-// How a node's actor enters the cluster: it asks the scheduler until it is let in. Used by servers and workers alike.
+// How a node's actor enters the cluster: it asks the scheduler until it is let in. Used by servers
+// and workers alike.
 
 #include <caf/error.hpp>
 
@@ -13,8 +14,8 @@ class joining {
  public:
   bool joined() const { return joined_; }
 
-  // Asks once, unless a question is under way; call it at every tick. `on_accepted` gets the plan and, if there is one,
-  // the view. A refusal ends the actor.
+  // Asks once, unless a question is under way; call it at every tick. `on_accepted` gets the plan
+  // and, if there is one, the view. A refusal ends the actor.
   template <class Self, class OnAccepted>
   void ask(Self* self, const environment& env, OnAccepted on_accepted) {
     if (joined_ || asking_) return;

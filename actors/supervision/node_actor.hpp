@@ -1,6 +1,7 @@
 #pragma once
-// The root supervisor of a node: it starts the node's actor, watches it, starts it again as a new incarnation when it
-// dies, and reports every death to the scheduler. When the restart budget is spent it says so, and starts it no more.
+// The root supervisor of a node: it starts the node's actor, watches it, starts it again as a new
+// incarnation when it dies, and reports every death to the scheduler. When the restart budget is
+// spent it says so, and starts it no more.
 
 #include <caf/event_based_actor.hpp>
 #include <caf/stateful_actor.hpp>

@@ -1,6 +1,6 @@
 #pragma once
-// When to start a child again: after a backoff that doubles with every recent death, at most `budget` times within a
-// window. An older death is forgotten when it leaves the window.
+// When to start a child again: after a backoff that doubles with every recent death, at most
+// `budget` times within a window. An older death is forgotten when it leaves the window.
 
 #include <cstdint>
 #include <deque>

@@ -25,7 +25,9 @@ void client::resume_at(std::uint64_t clock) {
 result<key_set> client::keys(std::size_t table, span<const key_id> ids) const {
   meter_.add(work::keys_prepared, ids.size());
   auto made = key_set::of(tables_[table].keys, ids);
-  if (!made) return error{made.failure().code, "table '" + tables_[table].name + "': " + made.failure().text};
+  if (!made)
+    return error{made.failure().code,
+                 "table '" + tables_[table].name + "': " + made.failure().text};
   return made;
 }
 
@@ -39,7 +41,8 @@ ticket client::pull(std::size_t table, key_set keys, request_options options, on
   return begin(std::move(r), std::move(options.after));
 }
 
-ticket client::pull_range(std::size_t table, closed_range range, request_options options, on_pulled done) {
+ticket client::pull_range(std::size_t table, closed_range range, request_options options,
+                          on_pulled done) {
   request r;
   r.what = kind::pull_range;
   r.table = table;
@@ -58,21 +61,25 @@ ticket client::pull_range(std::size_t table, closed_range range, request_options
   return begin(std::move(r), std::move(options.after));
 }
 
-std::optional<error> client::unfit(std::size_t table, const key_set& keys, const blob& values) const {
+std::optional<error> client::unfit(std::size_t table, const key_set& keys,
+                                   const blob& values) const {
   const auto& shape = tables_[table];
   if (values.size() != keys.asked() * shape.row_bytes())
-    return error{errc::bad_request,
-                 format("push to table '%s': %zu keys of width %u need %zu bytes of values, not %zu",
-                        shape.name.c_str(), keys.asked(), shape.width, keys.asked() * shape.row_bytes(),
-                        values.size())};
+    return error{
+        errc::bad_request,
+        format("push to table '%s': %zu keys of width %u need %zu bytes of values, not %zu",
+               shape.name.c_str(), keys.asked(), shape.width, keys.asked() * shape.row_bytes(),
+               values.size())};
   if (keys.repeats() && !shape.additive)
-    return error{errc::bad_request, format("push to table '%s': a key is repeated, and the table's function "
-                                           "does not add values up",
-                                           shape.name.c_str())};
+    return error{errc::bad_request,
+                 format("push to table '%s': a key is repeated, and the table's function "
+                        "does not add values up",
+                        shape.name.c_str())};
   return std::nullopt;
 }
 
-ticket client::push(std::size_t table, key_set keys, blob values, push_options options, on_pushed done) {
+ticket client::push(std::size_t table, key_set keys, blob values, push_options options,
+                    on_pushed done) {
   assert(slot_ && "an observer cannot push");
   request r;
   r.what = kind::push;
@@ -97,7 +104,8 @@ ticket client::push(std::size_t table, key_set keys, blob values, push_options o
   r.values = shape.doubles ? keys.to_position_order<double>(values, shape.width)
                            : keys.to_position_order<float>(values, shape.width);
   r.keys = std::move(keys);
-  const bool finite = shape.doubles ? all_finite(r.values.as<double>()) : all_finite(r.values.as<float>());
+  const bool finite =
+      shape.doubles ? all_finite(r.values.as<double>()) : all_finite(r.values.as<float>());
   if (!finite) {  // refused whole; its number is used up as empty, so that the next one is in order
     r.rejected = true;
     r.keys = {};
@@ -109,7 +117,8 @@ ticket client::push(std::size_t table, key_set keys, blob values, push_options o
   } else {
     ++index_;
   }
-  // Bulk-synchronous: nothing of this clock before everything of earlier ones is acknowledged everywhere.
+  // Bulk-synchronous: nothing of this clock before everything of earlier ones is acknowledged
+  // everywhere.
   if (settings_.bulk_synchronous)
     for (const auto& [earlier, its_clock] : unacknowledged_)
       if (its_clock < r.number.clock()) options.after.push_back(earlier);
@@ -152,7 +161,8 @@ void client::launch(ticket t) {
   const auto before = next_part_;
   if (r.what == kind::pull_range) {
     for (const auto& s : view_.segments()) {
-      const closed_range inside{std::max(s.range.first, r.range.first), std::min(s.range.last, r.range.last)};
+      const closed_range inside{std::max(s.range.first, r.range.first),
+                                std::min(s.range.last, r.range.last)};
       if (inside.first <= inside.last) add_part(t, s.primary, {}, inside);
     }
   } else {
@@ -182,7 +192,8 @@ std::uint64_t client::oldest_clock_under_way() const {
   return unacknowledged_.empty() ? clock_ : unacknowledged_.begin()->second;
 }
 
-// Ends a request: its callback first, then what waited for it. A request that came after a failed one fails too.
+// Ends a request: its callback first, then what waited for it. A request that came after a failed
+// one fails too.
 void client::complete(ticket t, std::optional<error> failure) {
   auto node = requests_.extract(t);
   auto& r = node.mapped();
@@ -193,12 +204,14 @@ void client::complete(ticket t, std::optional<error> failure) {
 
   if (r.what == kind::pull && !failure) record_pull(r);
   if (r.what == kind::push) {
-    if (r.pushed_done) r.pushed_done(failure ? result<pushed>(*failure) : result<pushed>(pushed{r.rejected}));
+    if (r.pushed_done)
+      r.pushed_done(failure ? result<pushed>(*failure) : result<pushed>(pushed{r.rejected}));
   } else if (r.pulled_done) {
     if (failure) {
       r.pulled_done(*failure);
     } else if (r.what == kind::pull) {
-      r.pulled_done(pulled{r.keys.to_caller_order(r.answer, tables_[r.table].row_bytes()), {}, r.staleness});
+      r.pulled_done(
+          pulled{r.keys.to_caller_order(r.answer, tables_[r.table].row_bytes()), {}, r.staleness});
     } else {
       r.pulled_done(joined_range(r));
     }

@@ -1,20 +1,24 @@
 #pragma once
-// The key-value client of a worker: push, pull, wait. A plain class: calls and replies go in, messages to send come out.
+// The key-value client of a worker: push, pull, wait. A plain class: calls and replies go in,
+// messages to send come out.
 //
 //   auto keys = client.keys("weights", ids);                     // sorted once, used twice
 //   client.pull(0, *keys, {}, [&](result<pulled> got) {          // values in the order of `ids`
 //     ...
-//     client.push(0, *keys, gradient, {}, [](result<pushed>) {});  // acknowledged: applied at every server
+//     client.push(0, *keys, gradient, {}, [](result<pushed>) {});  // acknowledged: applied at
+//     every server
 //   });
 //
-// Every call returns a ticket at once. A ticket can be asked for, waited for with others, or named as what a later
-// request comes after (`after`); that request leaves when the named ones have been answered by all servers.
-// Every request has a deadline, the patience of the job; its error names the server, the table, the clock and, for a
-// request that was held, the slots waited for. A pull tries `pull_retries` times with backoff when a server does not
-// answer; a push tries until the patience ends.
+// Every call returns a ticket at once. A ticket can be asked for, waited for with others, or named
+// as what a later request comes after (`after`); that request leaves when the named ones have been
+// answered by all servers. Every request has a deadline, the patience of the job; its error names
+// the server, the table, the clock and, for a request that was held, the slots waited for. A pull
+// tries `pull_retries` times with backoff when a server does not answer; a push tries until the
+// patience ends.
 //
-// A client that belongs to a slot numbers its pushes (clock, index) and sends every server every number, possibly with
-// no keys. A client without a slot is an observer: it only pulls, reads the latest values, and holds nothing back.
+// A client that belongs to a slot numbers its pushes (clock, index) and sends every server every
+// number, possibly with no keys. A client without a slot is an observer: it only pulls, reads the
+// latest values, and holds nothing back.
 
 #include <cstdint>
 #include <functional>
@@ -43,8 +47,8 @@ struct table_shape {
   std::string name;
   partitioning keys = partitioning::by_hash();
   std::uint32_t width = 1;
-  bool doubles = false;   // f64, else f32
-  bool additive = true;   // values of a repeated key may be added up
+  bool doubles = false;  // f64, else f32
+  bool additive = true;  // values of a repeated key may be added up
 
   std::size_t row_bytes() const { return width * (doubles ? sizeof(double) : sizeof(float)); }
 };
@@ -66,12 +70,12 @@ struct slot_identity {
 };
 
 struct pulled {
-  blob values;              // rows in the caller's order; of a range: in ascending position
-  blob keys;                // of a range pull: the keys (u64) of the rows
+  blob values;  // rows in the caller's order; of a range: in ascending position
+  blob keys;    // of a range pull: the keys (u64) of the rows
   std::uint64_t staleness = 0;
 };
 struct pushed {
-  bool rejected = false;    // by the table's function, or by the client because a value is not finite
+  bool rejected = false;  // by the table's function, or by the client because a value is not finite
 };
 
 struct request_options {
@@ -79,8 +83,8 @@ struct request_options {
 };
 struct push_options {
   std::vector<ticket> after;
-  bool last = true;         // of its clock
-  double share = 0;         // fraction of the data that the push stands for
+  bool last = true;  // of its clock
+  double share = 0;  // fraction of the data that the push stands for
 };
 
 // A message for the shell to send to a server, under a number that its reply is handed back with.
@@ -100,13 +104,15 @@ struct outgoing {
 };
 
 struct traffic {
-  std::uint64_t bytes_pushed = 0, bytes_pulled = 0;  // headers, keys and values, requests and replies
+  std::uint64_t bytes_pushed = 0,
+                bytes_pulled = 0;  // headers, keys and values, requests and replies
 };
 
 // How stale the slot's pulls were, and how long they took in all.
 struct pull_record {
   static constexpr std::size_t buckets = 64;
-  std::vector<std::uint64_t> staleness;  // pulls answered with staleness 0, 1, ...; the last bucket holds the rest
+  std::vector<std::uint64_t>
+      staleness;  // pulls answered with staleness 0, 1, ...; the last bucket holds the rest
   std::uint64_t max_staleness = 0;
   duration waited{};
 };
@@ -117,8 +123,8 @@ class client {
   using on_pushed = std::function<void(result<pushed>)>;
   using on_all = std::function<void()>;
 
-  client(client_settings settings, std::vector<table_shape> tables, std::optional<slot_identity> slot,
-         meter& work_done);
+  client(client_settings settings, std::vector<table_shape> tables,
+         std::optional<slot_identity> slot, meter& work_done);
 
   // Before any other call, and whenever the scheduler publishes a new one.
   void use(view next);
@@ -131,11 +137,12 @@ class client {
 
   result<key_set> keys(std::size_t table, span<const key_id> ids) const;
   ticket pull(std::size_t table, key_set keys, request_options options, on_pulled done);
-  // All existing rows with keys in `range` (of a sparse table; a dense one has all), for range-partitioned tables; for a
-  // hash-partitioned table only all_keys makes sense, and rows come in ascending position.
+  // All existing rows with keys in `range` (of a sparse table; a dense one has all), for
+  // range-partitioned tables; for a hash-partitioned table only all_keys makes sense, and rows come
+  // in ascending position.
   ticket pull_range(std::size_t table, closed_range range, request_options options, on_pulled done);
-  // `values`: one row to each of the caller's keys, in the caller's order. Keys repeated within one push need an
-  // additive table. With no keys: an empty push, which still is a number.
+  // `values`: one row to each of the caller's keys, in the caller's order. Keys repeated within one
+  // push need an additive table. With no keys: an empty push, which still is a number.
   ticket push(std::size_t table, key_set keys, blob values, push_options options, on_pushed done);
   // The slot's last push of all.
   ticket finish(on_pushed done);
@@ -149,7 +156,8 @@ class client {
   std::vector<outgoing> take_outgoing();
   bool has_outgoing() const { return !to_send_.empty() || !answered_at_once_.empty(); }
   void on_reply(std::uint64_t number, const pb::PushReply& reply);
-  void on_reply(std::uint64_t number, const pb::PullReply& reply, const blob& keys, const blob& values);
+  void on_reply(std::uint64_t number, const pb::PullReply& reply, const blob& keys,
+                const blob& values);
   void on_failure(std::uint64_t number, const std::string& reason);
   // When on_time() is due next, if ever.
   std::optional<instant> next_wake() const;
@@ -158,7 +166,8 @@ class client {
   const traffic& moved() const { return traffic_; }
   const pull_record& pulls() const { return pulls_; }
   const view& present_view() const { return view_; }
-  // "server 1 (pull of 'weights' at clock 7, since 2.1 s, waits for slot 3 at clock 5)"; empty when nothing is awaited.
+  // "server 1 (pull of 'weights' at clock 7, since 2.1 s, waits for slot 3 at clock 5)"; empty when
+  // nothing is awaited.
   std::string waiting_for() const;
 
  private:
@@ -167,7 +176,7 @@ class client {
     kind what = kind::pull;
     std::size_t table = 0;
     key_set keys;
-    blob values;              // of a push, in position order
+    blob values;  // of a push, in position order
     pb::PushHeader number;
     std::uint64_t clock = 0;  // of a pull
     closed_range range;       // of positions
@@ -178,9 +187,10 @@ class client {
     instant begun, deadline;
     bool rejected = false;
     std::uint64_t staleness = 0;
-    blob answer;              // of a pull, in position order
+    blob answer;  // of a pull, in position order
     std::byte* answer_bytes = nullptr;
-    std::map<position, std::pair<blob, blob>> range_answers;  // by first position: positions, values
+    std::map<position, std::pair<blob, blob>>
+        range_answers;  // by first position: positions, values
     on_pulled pulled_done;
     on_pushed pushed_done;
   };
@@ -192,7 +202,7 @@ class client {
     bool in_flight = false;
     std::uint32_t failures = 0;
     std::optional<instant> retry_at;
-    std::string trouble;      // what the last try met
+    std::string trouble;  // what the last try met
   };
 
   ticket begin(request r, std::vector<ticket> after);

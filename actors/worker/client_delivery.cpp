@@ -1,4 +1,5 @@
-// The client's other half: requests cut into parts, one message to a server each, and what replies do to them.
+// The client's other half: requests cut into parts, one message to a server each, and what replies
+// do to them.
 
 #include <algorithm>
 #include <cassert>
@@ -13,10 +14,12 @@ namespace {
 // All of a range pull's rows come in chunks of at most this many rows.
 constexpr std::uint64_t rows_per_range_reply = 65536;
 
-// The elements of some slices, one after the other; the whole without a copy when they are the whole.
+// The elements of some slices, one after the other; the whole without a copy when they are the
+// whole.
 blob gathered(const blob& whole, const std::vector<slice>& slices, std::size_t element) {
   if (slices.empty()) return {};
-  if (slices.size() == 1 && slices[0].from == 0 && slices[0].to * element == whole.size()) return whole;
+  if (slices.size() == 1 && slices[0].from == 0 && slices[0].to * element == whole.size())
+    return whole;
   std::size_t count = 0;
   for (const auto& s : slices) count += s.to - s.from;
   auto [bytes, out] = blob::uninitialised(count * element);
@@ -38,7 +41,8 @@ std::string whom(const google::protobuf::RepeatedPtrField<pb::WaitedFor>& waitin
 
 }  // namespace
 
-void client::add_part(ticket t, std::uint32_t server, std::vector<slice> slices, closed_range range) {
+void client::add_part(ticket t, std::uint32_t server, std::vector<slice> slices,
+                      closed_range range) {
   part p;
   p.of = t;
   p.server = server;
@@ -107,14 +111,16 @@ outgoing client::message_of(std::uint64_t number) {
   return out;
 }
 
-// What push and pull replies have in common: anything but success. True when the part is settled for now.
+// What push and pull replies have in common: anything but success. True when the part is settled
+// for now.
 template <class Reply>
 bool client::settle(std::uint64_t number, const Reply& reply) {
   auto& p = parts_.at(number);
   p.in_flight = false;
   switch (reply.outcome()) {
     case pb::DONE:
-    case pb::REJECTED: return false;
+    case pb::REJECTED:
+      return false;
     case pb::WAITING:
       p.trouble = whom(reply.waiting());
       if (now_ >= requests_.at(p.of).deadline)
@@ -122,12 +128,24 @@ bool client::settle(std::uint64_t number, const Reply& reply) {
       else
         to_send_.push_back(number);
       return true;
-    case pb::STALE_VIEW: route_again(number, reply.view()); return true;
-    case pb::STALE_EPOCH: fail(number, errc::stale, reply.text()); return true;
-    case pb::BAD_REQUEST: fail(number, errc::bad_request, reply.text()); return true;
-    case pb::LATER: retry_later(number, reply.text().empty() ? whom(reply.waiting()) : reply.text()); return true;
-    case pb::NOT_SERVING: retry_later(number, "does not serve yet"); return true;
-    default: retry_later(number, "gave no outcome"); return true;
+    case pb::STALE_VIEW:
+      route_again(number, reply.view());
+      return true;
+    case pb::STALE_EPOCH:
+      fail(number, errc::stale, reply.text());
+      return true;
+    case pb::BAD_REQUEST:
+      fail(number, errc::bad_request, reply.text());
+      return true;
+    case pb::LATER:
+      retry_later(number, reply.text().empty() ? whom(reply.waiting()) : reply.text());
+      return true;
+    case pb::NOT_SERVING:
+      retry_later(number, "does not serve yet");
+      return true;
+    default:
+      retry_later(number, "gave no outcome");
+      return true;
   }
 }
 
@@ -144,7 +162,8 @@ void client::on_reply(std::uint64_t number, const pb::PushReply& reply) {
   part_done(number);
 }
 
-void client::on_reply(std::uint64_t number, const pb::PullReply& reply, const blob& keys, const blob& values) {
+void client::on_reply(std::uint64_t number, const pb::PullReply& reply, const blob& keys,
+                      const blob& values) {
   if (!parts_.count(number)) return;
   traffic_.bytes_pulled += reply.ByteSizeLong() + keys.size() + values.size();
   if (settle(number, reply)) return;
@@ -166,7 +185,8 @@ void client::on_reply(std::uint64_t number, const pb::PullReply& reply, const bl
   for (const auto& s : p.slices) count += s.to - s.from;
   if (values.size() != count * row_bytes)
     return fail(number, errc::bad_request,
-                format("sent %zu bytes of values for %zu keys of %zu bytes", values.size(), count, row_bytes));
+                format("sent %zu bytes of values for %zu keys of %zu bytes", values.size(), count,
+                       row_bytes));
   if (count == r.keys.size()) {
     r.answer = values;
   } else {
@@ -200,7 +220,8 @@ void client::retry_later(std::uint64_t number, std::string trouble) {
   p.retry_at = now_ + std::min(doubled, settings_.backoff_limit);
 }
 
-// A server lacks an earlier push of ours: everything from the expected one on is sent again, in order.
+// A server lacks an earlier push of ours: everything from the expected one on is sent again, in
+// order.
 void client::resend_missing(std::uint64_t number, std::uint64_t clock, std::uint32_t index) {
   auto& refused = parts_.at(number);
   const auto server = refused.server;
@@ -210,7 +231,8 @@ void client::resend_missing(std::uint64_t number, std::uint64_t clock, std::uint
   for (const auto& [other, p] : parts_) {
     if (p.server != server || other == number) continue;
     const auto& n = requests_.at(p.of).number;
-    if (requests_.at(p.of).what != kind::push || std::pair(n.clock(), n.index()) < expected) continue;
+    if (requests_.at(p.of).what != kind::push || std::pair(n.clock(), n.index()) < expected)
+      continue;
     earlier = earlier || other < number;
     if (other < number) to_send_.push_back(other);
   }
@@ -221,7 +243,8 @@ void client::resend_missing(std::uint64_t number, std::uint64_t clock, std::uint
                                static_cast<unsigned long long>(clock), index));
 }
 
-// The part was cut by a view that is not the server's. With a newer one it is cut again; else the server will catch up.
+// The part was cut by a view that is not the server's. With a newer one it is cut again; else the
+// server will catch up.
 void client::route_again(std::uint64_t number, const pb::View& theirs) {
   if (theirs.number() > view_.number()) {
     if (auto newer = view::from_message(theirs); newer)
@@ -231,7 +254,8 @@ void client::route_again(std::uint64_t number, const pb::View& theirs) {
   }
   auto& p = parts_.at(number);
   if (theirs.number() < view_.number() || view_.empty())
-    return retry_later(number, format("has an older view (%llu)", static_cast<unsigned long long>(theirs.number())));
+    return retry_later(number, format("has an older view (%llu)",
+                                      static_cast<unsigned long long>(theirs.number())));
 
   const auto t = p.of;
   const auto old = std::move(p);
@@ -247,7 +271,8 @@ void client::route_again(std::uint64_t number, const pb::View& theirs) {
     }
     return;
   }
-  // The old part's elements, by their new owners. A push goes to every server, with no keys where it has none.
+  // The old part's elements, by their new owners. A push goes to every server, with no keys where
+  // it has none.
   std::map<std::uint32_t, std::vector<slice>> by_server;
   if (r.what == kind::push)
     for (const auto server : view_.servers()) by_server[server];
@@ -278,7 +303,9 @@ std::string client::describe(const part& p) const {
   const char* what = r.what == kind::push ? (r.number.finish() ? "finish" : "push to") : "pull of";
   auto text = format("server %u: %s", p.server, what);
   if (!r.number.finish()) text += " table '" + tables_[r.table].name + "'";
-  if (slot_) text += format(" by slot %u at clock %llu", slot_->slot, static_cast<unsigned long long>(clock));
+  if (slot_)
+    text +=
+        format(" by slot %u at clock %llu", slot_->slot, static_cast<unsigned long long>(clock));
   return text + format(", asked %.1f s ago", seconds_of(now_ - r.begun));
 }
 

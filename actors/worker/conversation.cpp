@@ -36,7 +36,8 @@ void conversation::on_time(instant now) {
   go_on();
 }
 
-// What the client answers at once (a pull of no keys) may make more to send, so this goes on until all is out.
+// What the client answers at once (a pull of no keys) may make more to send, so this goes on until
+// all is out.
 std::vector<outgoing> conversation::take_outgoing() {
   std::vector<outgoing> all;
   while (client_.has_outgoing()) {
@@ -46,7 +47,9 @@ std::vector<outgoing> conversation::take_outgoing() {
   return all;
 }
 
-std::vector<read_order> conversation::take_reads() { return std::exchange(reads_, {}); }
+std::vector<read_order> conversation::take_reads() {
+  return std::exchange(reads_, {});
+}
 
 void conversation::read(work_item job, on_read_done then) {
   const auto number = next_read_++;

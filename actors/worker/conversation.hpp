@@ -1,6 +1,7 @@
 #pragma once
-// Somebody inside a worker who talks to servers: a slot, or an evaluation. It owns a client, file reads under way and a
-// notion of now; the worker actor carries what it wants sent and brings back what comes.
+// Somebody inside a worker who talks to servers: a slot, or an evaluation. It owns a client, file
+// reads under way and a notion of now; the worker actor carries what it wants sent and brings back
+// what comes.
 
 #include <cstdint>
 #include <map>
@@ -21,8 +22,8 @@ struct read_order {
 
 class conversation : public virtual session {
  public:
-  conversation(client_settings settings, std::vector<table_shape> tables, std::optional<slot_identity> slot,
-               view present, meter& work_done);
+  conversation(client_settings settings, std::vector<table_shape> tables,
+               std::optional<slot_identity> slot, view present, meter& work_done);
 
   // Inputs. Each may produce outputs.
   void use(view next, instant now);

@@ -1,6 +1,7 @@
 #pragma once
-// Debug switches that make a worker fail or dawdle at a chosen place ([debug] of a job). They are kept outside the actor,
-// so that a fault that has struck its number of times does not strike the restarted one again.
+// Debug switches that make a worker fail or dawdle at a chosen place ([debug] of a job). They are
+// kept outside the actor, so that a fault that has struck its number of times does not strike the
+// restarted one again.
 
 #include <cstdint>
 #include <mutex>

@@ -68,9 +68,8 @@ result<key_set> key_set::of(const partitioning& how, span<const key_id> keys) {
     if (i == 0 || items[i].at != items[i - 1].at) out[distinct++] = items[i].at;
     made.places_[items[i].index] = static_cast<std::uint32_t>(distinct - 1);
   }
-  made.positions_ = distinct == keys.size()
-                        ? std::move(bytes)
-                        : blob::copy_of(span<const position>(out, distinct));
+  made.positions_ = distinct == keys.size() ? std::move(bytes)
+                                            : blob::copy_of(span<const position>(out, distinct));
   return made;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a learning program is to a worker. A program is a plain class that talks to a session; it never waits: it asks,
-// and goes on in the callback. The same program runs in every stage.
+// What a learning program is to a worker. A program is a plain class that talks to a session; it
+// never waits: it asks, and goes on in the callback. The same program runs in every stage.
 
 #include <cstdint>
 #include <functional>
@@ -22,7 +22,8 @@ class session {
 
   virtual ~session() = default;
   virtual client& kv() = 0;
-  // Runs `job` (file reading) away from the actors' threads, then `then` here. `job` may touch only what it captured.
+  // Runs `job` (file reading) away from the actors' threads, then `then` here. `job` may touch only
+  // what it captured.
   virtual void read(work_item job, on_read_done then) = 0;
   // Ends the slot, or the evaluation, with an error.
   virtual void fail(error why) = 0;
@@ -37,7 +38,8 @@ struct clock_report {
 
 class slot_session : public virtual session {
  public:
-  // Sends a push of the present clock. The program ends the clock with end_clock() after its last one.
+  // Sends a push of the present clock. The program ends the clock with end_clock() after its last
+  // one.
   virtual void push(std::size_t table, key_set keys, blob values, double share) = 0;
   virtual void end_clock(const clock_report& report) = 0;
 };
@@ -47,8 +49,10 @@ class slot_program {
  public:
   virtual ~slot_program() = default;
   virtual std::uint64_t clocks() const = 0;  // may be 0
-  virtual std::uint64_t examples_before(std::uint64_t clock) const = 0;  // in the clocks below `clock`
-  // Does clock `clock`, from any state: clocks come in order, but the first may be any (a slot taken over).
+  virtual std::uint64_t examples_before(
+      std::uint64_t clock) const = 0;  // in the clocks below `clock`
+  // Does clock `clock`, from any state: clocks come in order, but the first may be any (a slot
+  // taken over).
   virtual void run(slot_session& session, std::uint64_t clock) = 0;
 };
 

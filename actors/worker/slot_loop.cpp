@@ -14,8 +14,10 @@ constexpr instant never{std::numeric_limits<std::int64_t>::max()};
 }  // namespace
 
 slot_loop::slot_loop(slot_settings settings, std::vector<table_shape> tables, view present,
-                     std::unique_ptr<slot_program> program, fault_switches& faults, meter& work_done)
-    : conversation(settings.client, std::move(tables), settings.slot, std::move(present), work_done),
+                     std::unique_ptr<slot_program> program, fault_switches& faults,
+                     meter& work_done)
+    : conversation(settings.client, std::move(tables), settings.slot, std::move(present),
+                   work_done),
       settings_(settings),
       program_(std::move(program)),
       faults_(faults) {}
@@ -43,11 +45,13 @@ void slot_loop::on_numbers(std::uint32_t server, const pb::SlotNumbers& numbers,
   }
   if (numbers.outcome() != pb::DONE) return on_adopt_failure(server, now);
   numbers_[server] = numbers;
-  const bool all = std::all_of(numbers_.begin(), numbers_.end(), [](const auto& n) { return n.second; });
+  const bool all =
+      std::all_of(numbers_.begin(), numbers_.end(), [](const auto& n) { return n.second; });
   if (all) resume();
 }
 
-// Backs off as the client does; the assignment as a whole ends with the scheduler's patience, not here.
+// Backs off as the client does; the assignment as a whole ends with the scheduler's patience, not
+// here.
 void slot_loop::on_adopt_failure(std::uint32_t server, instant now) {
   at(now);
   if (state_ != state::adopting) return;
@@ -64,8 +68,8 @@ void slot_loop::resume() {
     finished += numbers->finished() ? 1 : 0;
   }
   client_.resume_at(clock_);
-  // A finish leaves only when everything before it is acknowledged everywhere, so where one server has it, all stand
-  // at its clock, and nothing but the finish is left to do.
+  // A finish leaves only when everything before it is acknowledged everywhere, so where one server
+  // has it, all stand at its clock, and nothing but the finish is left to do.
   stopping_ = stopping_ || finished > 0;
   state_ = finished == numbers_.size() ? state::finished : state::running;
   go_on();
@@ -98,8 +102,8 @@ void slot_loop::go_on() {
 void slot_loop::push(std::size_t table, key_set keys, blob values, double share) {
   const auto slot = settings_.slot.slot;
   if (!kept_ && faults_.strikes(slot, clock_, fault_place::compute))
-    throw std::runtime_error(format("debug.throws: slot %u throws while it computes clock %llu", slot,
-                                    static_cast<unsigned long long>(clock_)));
+    throw std::runtime_error(format("debug.throws: slot %u throws while it computes clock %llu",
+                                    slot, static_cast<unsigned long long>(clock_)));
   if (!values.empty() && faults_.strikes(slot, clock_, fault_place::not_a_number)) {
     auto [spoiled, writable] = blob::uninitialised(values.size());
     std::memset(writable, 0xff, values.size());  // all bits set: a NaN in f32 and f64

@@ -1,10 +1,11 @@
 #pragma once
-// One slot from its assignment to its finish: take the slot over at every server, learn the numbers, then clock after
-// clock let the program pull, compute and push; at the end, or when told to stop, send the finish. A plain class: the
-// worker actor carries its messages and its time.
+// One slot from its assignment to its finish: take the slot over at every server, learn the
+// numbers, then clock after clock let the program pull, compute and push; at the end, or when told
+// to stop, send the finish. A plain class: the worker actor carries its messages and its time.
 //
 // Invariants
-// - No clock begins before every server has installed the slot's epoch and told its number; the slot goes on at the
+// - No clock begins before every server has installed the slot's epoch and told its number; the
+// slot goes on at the
 //   lowest of these numbers, and servers that are ahead acknowledge what they have.
 // - At most `window` clocks are unacknowledged.
 // - A slot that meets a newer life of itself falls silent: it neither fails the job nor reports.
@@ -86,7 +87,8 @@ class slot_loop final : public conversation, public slot_session {
   bool stopping_ = false;
   bool clock_is_open_ = false;  // its program has been started
   std::optional<instant> delayed_until_;
-  std::optional<kept_push> kept_;  // the clock's latest push, until it is known whether it is the last
+  std::optional<kept_push>
+      kept_;  // the clock's latest push, until it is known whether it is the last
 
   pb::SlotProgress progress_;
 };

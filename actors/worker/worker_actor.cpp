@@ -8,7 +8,8 @@
 
 namespace troupe {
 
-worker_actor::behavior_type worker(worker_state::pointer self, environment env, worker_setup setup) {
+worker_actor::behavior_type worker(worker_state::pointer self, environment env,
+                                   worker_setup setup) {
   return self->state.start(std::move(env), std::move(setup));
 }
 
@@ -29,7 +30,8 @@ worker_actor::behavior_type worker_state::start(environment env, worker_setup se
 }
 
 void worker_state::on_tick() {
-  self_->delayed_send(self_, plan_ ? duration(plan_->timings().report_every()) : env_.tick, tick_atom::value);
+  self_->delayed_send(self_, plan_ ? duration(plan_->timings().report_every()) : env_.tick,
+                      tick_atom::value);
   joining_.ask(self_, env_, [this](const pb::JoinReply& reply) { plan_ = reply.plan(); });
   report();
 }
@@ -50,7 +52,8 @@ void worker_state::on_assign(const pb::Assignment& assignment) {
   settings.window = std::max(2u, plan_->timings().window());
   const auto who = next_talker_++;
   auto loop = std::make_unique<slot_loop>(settings, table_shapes_of(*plan_), std::move(*present),
-                                          setup_.app->slot(assignment.slot()), *setup_.faults, *env_.work_done);
+                                          setup_.app->slot(assignment.slot()), *setup_.faults,
+                                          *env_.work_done);
   slots_.emplace(who, std::move(loop)).first->second->start(now_of(self_));
   flush(who);
 }
@@ -70,7 +73,7 @@ caf::result<pb::EvaluatedPart, blob> worker_state::on_evaluate(const pb::Evaluat
   auto program = setup_.app->evaluation(task);
   auto present = view::from_message(task.view());
   if (!plan_ || !program || !present) {
-    refusal.set_text(!plan_      ? "the worker has not joined"
+    refusal.set_text(!plan_     ? "the worker has not joined"
                      : !program ? program.failure().text
                                 : present.failure().text);
     return {refusal, blob{}};
@@ -78,8 +81,9 @@ caf::result<pb::EvaluatedPart, blob> worker_state::on_evaluate(const pb::Evaluat
   const auto who = next_talker_++;
   auto& e = evaluations_[who];
   e.promise = self_->make_response_promise<pb::EvaluatedPart, blob>();
-  e.loop = std::make_unique<evaluation_loop>(client_settings_of(*plan_), table_shapes_of(*plan_), std::move(*present),
-                                             std::move(*program), *env_.work_done);
+  e.loop =
+      std::make_unique<evaluation_loop>(client_settings_of(*plan_), table_shapes_of(*plan_),
+                                        std::move(*present), std::move(*program), *env_.work_done);
   auto promise = e.promise;
   e.loop->start(now_of(self_));
   flush(who);
@@ -167,20 +171,25 @@ void worker_state::send(talker who, outgoing message) {
     send_once(who, message, server);
   if (setup_.faults->strikes(push->header.slot(), push->header.clock(), fault_place::between_sends))
     throw std::runtime_error(format("debug.throws: slot %u throws between the sends of clock %llu",
-                                    push->header.slot(), static_cast<unsigned long long>(push->header.clock())));
+                                    push->header.slot(),
+                                    static_cast<unsigned long long>(push->header.clock())));
 }
 
 void worker_state::send_once(talker who, const outgoing& message, const server_actor& server) {
   const auto number = message.number;
   const auto failed = [this, who, number](const caf::error& why) { on_failure(who, number, why); };
   if (const auto* push = std::get_if<outgoing_push>(&message.message))
-    self_->request(server, message.timeout, push_atom::value, push->header, push->keys, push->values)
-        .then([this, who, number](const pb::PushReply& reply) { on_reply(who, number, reply); }, failed);
+    self_
+        ->request(server, message.timeout, push_atom::value, push->header, push->keys, push->values)
+        .then([this, who, number](const pb::PushReply& reply) { on_reply(who, number, reply); },
+              failed);
   else if (const auto* pull = std::get_if<outgoing_pull>(&message.message))
     self_->request(server, message.timeout, pull_atom::value, pull->header, pull->keys)
-        .then([this, who, number](const pb::PullReply& reply, const blob& keys,
-                                  const blob& values) { on_reply(who, number, reply, keys, values); },
-              failed);
+        .then(
+            [this, who, number](const pb::PullReply& reply, const blob& keys, const blob& values) {
+              on_reply(who, number, reply, keys, values);
+            },
+            failed);
 }
 
 void worker_state::read(talker who, read_order order) {
@@ -198,7 +207,8 @@ void worker_state::read(talker who, read_order order) {
       talks->fail(error{errc::io, "more file reads are waiting than the node allows"});
 }
 
-// What has ended is reported and forgotten; finished slots stay, so that their last report can be repeated.
+// What has ended is reported and forgotten; finished slots stay, so that their last report can be
+// repeated.
 void worker_state::conclude(talker who) {
   if (const auto e = evaluations_.find(who); e != evaluations_.end()) {
     if (const auto& outcome = e->second.loop->outcome()) {
@@ -210,13 +220,18 @@ void worker_state::conclude(talker who) {
   const auto found = slots_.find(who);
   if (found == slots_.end()) return;
   switch (found->second->present_state()) {
-    case slot_loop::state::fenced: slots_.erase(found); break;
+    case slot_loop::state::fenced:
+      slots_.erase(found);
+      break;
     case slot_loop::state::failed:
       report_failure(*found->second);
       slots_.erase(found);
       break;
-    case slot_loop::state::finished: report(); break;
-    default: break;
+    case slot_loop::state::finished:
+      report();
+      break;
+    default:
+      break;
   }
 }
 

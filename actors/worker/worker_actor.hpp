@@ -1,6 +1,7 @@
 #pragma once
-// The worker: an actor around slot loops and evaluation loops. It carries their messages to servers and back, runs their
-// file reads in the background, keeps their timers, and reports their progress to the scheduler.
+// The worker: an actor around slot loops and evaluation loops. It carries their messages to servers
+// and back, runs their file reads in the background, keeps their timers, and reports their progress
+// to the scheduler.
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
@@ -36,7 +37,8 @@ class worker_state {
   worker_actor::behavior_type start(environment env, worker_setup setup);
 
  private:
-  // Somebody who talks to servers, under a number that replies find it by even if it has ended meanwhile.
+  // Somebody who talks to servers, under a number that replies find it by even if it has ended
+  // meanwhile.
   using talker = std::uint64_t;
   struct evaluation_under_way {
     std::unique_ptr<evaluation_loop> loop;

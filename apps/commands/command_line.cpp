@@ -13,9 +13,12 @@ int exit_code_of(errc code) {
   switch (code) {
     case errc::bad_usage:
     case errc::bad_config:
-    case errc::bad_data: return exit_bad_input;
-    case errc::interrupted: return exit_interrupted;
-    default: return exit_failed;
+    case errc::bad_data:
+      return exit_bad_input;
+    case errc::interrupted:
+      return exit_interrupted;
+    default:
+      return exit_failed;
   }
 }
 
@@ -37,7 +40,8 @@ void command_line::positional(const char* word, int most) {
   positions_.add(word, most);
 }
 
-std::optional<int> command_line::parse(const std::vector<std::string>& arguments, po::variables_map& values) {
+std::optional<int> command_line::parse(const std::vector<std::string>& arguments,
+                                       po::variables_map& values) {
   po::options_description all;
   all.add(options_).add(hidden_);
   try {

@@ -1,5 +1,6 @@
 #pragma once
-// What all commands' options have in common: --help and --version, and errors that say how to go on.
+// What all commands' options have in common: --help and --version, and errors that say how to go
+// on.
 
 #include <boost/program_options.hpp>
 #include <optional>
@@ -19,8 +20,10 @@ class command_line {
   boost::program_options::options_description& options() { return options_; }
   void positional(const char* word, int most);
 
-  // Fills `values`. An exit code means that the command is over: help or version were printed, or the words were wrong.
-  std::optional<int> parse(const std::vector<std::string>& arguments, boost::program_options::variables_map& values);
+  // Fills `values`. An exit code means that the command is over: help or version were printed, or
+  // the words were wrong.
+  std::optional<int> parse(const std::vector<std::string>& arguments,
+                           boost::program_options::variables_map& values);
 
  private:
   const std::string usage_, about_;

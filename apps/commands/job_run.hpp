@@ -1,5 +1,6 @@
 #pragma once
-// A job between its file and its cluster: what is opened and checked before any actor starts, and the run itself.
+// A job between its file and its cluster: what is opened and checked before any actor starts, and
+// the run itself.
 
 #include <functional>
 #include <memory>
@@ -18,11 +19,13 @@ struct prepared_job {
   console::run_facts facts;
 };
 
-// Opens the data (building its cache where there is none), makes the plan, and checks that its tables can be made.
+// Opens the data (building its cache where there is none), makes the plan, and checks that its
+// tables can be made.
 result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_system> files);
 
-// Runs it in this process; fills in what the facts say of its end. `watch` is called a few times a second and ends
-// training early when it returns true.
-pb::JobStatus run_job(prepared_job& job, const std::function<bool(const pb::JobStatus&, instant)>& watch);
+// Runs it in this process; fills in what the facts say of its end. `watch` is called a few times a
+// second and ends training early when it returns true.
+pb::JobStatus run_job(prepared_job& job,
+                      const std::function<bool(const pb::JobStatus&, instant)>& watch);
 
 }  // namespace troupe

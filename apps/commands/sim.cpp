@@ -18,7 +18,8 @@ namespace po = boost::program_options;
 
 namespace {
 
-// How often Ctrl-C was pressed. The first asks the job to end early; the second ends the process at once.
+// How often Ctrl-C was pressed. The first asks the job to end early; the second ends the process at
+// once.
 volatile std::sig_atomic_t interrupts = 0;
 
 void on_interrupt(int) {
@@ -36,9 +37,12 @@ console::progress_style style_of(const std::string& word) {
 config::overrides overrides_of(const po::variables_map& values) {
   config::overrides all;
   if (values.count("set")) all = values["set"].as<std::vector<std::string>>();
-  for (const auto& [option, key] : {std::pair("seed", "job.seed"), {"workers", "cluster.workers"},
-                                    {"servers", "cluster.servers"}, {"slots", "cluster.slots"}})
-    if (values.count(option)) all.push_back(std::string(key) + "=" + values[option].as<std::string>());
+  for (const auto& [option, key] : {std::pair("seed", "job.seed"),
+                                    {"workers", "cluster.workers"},
+                                    {"servers", "cluster.servers"},
+                                    {"slots", "cluster.slots"}})
+    if (values.count(option))
+      all.push_back(std::string(key) + "=" + values[option].as<std::string>());
   if (values.count("model")) {
     // As a TOML string, so that no folder name is taken for something else.
     std::string quoted;
@@ -50,7 +54,8 @@ config::overrides overrides_of(const po::variables_map& values) {
 }
 
 int exit_code_of_status(const pb::JobStatus& status) {
-  if (status.phase() == pb::JobStatus::FAILED) return exit_code_of(static_cast<errc>(status.code()));
+  if (status.phase() == pb::JobStatus::FAILED)
+    return exit_code_of(static_cast<errc>(status.code()));
   return status.interrupted() ? exit_interrupted : exit_done;
 }
 
@@ -71,11 +76,15 @@ int run(const config::Job& job, const std::string& json_file) {
   console::write_to(1, progress.wipe());
   run.facts.exit_code = exit_code_of_status(status);
   run.facts.failure = status.text();
-  if (status.phase() == pb::JobStatus::FINISHED) console::write_to(1, console::summary_table(status, run.facts));
+  if (status.phase() == pb::JobStatus::FINISHED)
+    console::write_to(1, console::summary_table(status, run.facts));
   if (!json_file.empty())
-    if (const auto written = write_text_atomically(*files, json_file, console::json_result(status, run.facts)); !written)
+    if (const auto written =
+            write_text_atomically(*files, json_file, console::json_result(status, run.facts));
+        !written)
       return report(written.failure());
-  if (status.phase() == pb::JobStatus::FAILED) return report({static_cast<errc>(status.code()), status.text()});
+  if (status.phase() == pb::JobStatus::FAILED)
+    return report({static_cast<errc>(status.code()), status.text()});
   return run.facts.exit_code;
 }
 
@@ -83,22 +92,29 @@ int run(const config::Job& job, const std::string& json_file) {
 
 int sim_command(const std::vector<std::string>& arguments) {
   command_line line("sim JOB [options]",
-                    "Starts the scheduler, the servers and the workers of a job as actors of this process, trains on all "
-                    "cores, evaluates the model and saves it. Ctrl-C ends training early, and saves the model first.");
-  line.options().add_options()("set", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
-                               "overrides a key of the job, as in --set training.epochs=3 ('troupe config' lists them)")(
+                    "Starts the scheduler, the servers and the workers of a job as actors of this "
+                    "process, trains on all "
+                    "cores, evaluates the model and saves it. Ctrl-C ends training early, and "
+                    "saves the model first.");
+  line.options().add_options()(
+      "set", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
+      "overrides a key of the job, as in --set training.epochs=3 ('troupe config' lists them)")(
       "seed", po::value<std::string>()->value_name("N"), "overrides job.seed")(
       "workers", po::value<std::string>()->value_name("N"), "overrides cluster.workers")(
       "servers", po::value<std::string>()->value_name("N"), "overrides cluster.servers")(
       "slots", po::value<std::string>()->value_name("N"), "overrides cluster.slots")(
-      "model", po::value<std::string>()->value_name("DIR"), "overrides model.output, the folder the model is saved in")(
-      "json", po::value<std::string>()->default_value("")->value_name("FILE"), "writes all results to a file");
+      "model", po::value<std::string>()->value_name("DIR"),
+      "overrides model.output, the folder the model is saved in")(
+      "json", po::value<std::string>()->default_value("")->value_name("FILE"),
+      "writes all results to a file");
   line.positional("job", 1);
   po::variables_map values;
   if (const auto over = line.parse(arguments, values)) return *over;
-  if (!values.count("job")) return report({errc::bad_usage, "sim needs a job file; see 'troupe sim --help'"});
-  const auto job = config::load_job(*posix_file_system(), values["job"].as<std::vector<std::string>>().front(),
-                                    overrides_of(values));
+  if (!values.count("job"))
+    return report({errc::bad_usage, "sim needs a job file; see 'troupe sim --help'"});
+  const auto job =
+      config::load_job(*posix_file_system(), values["job"].as<std::vector<std::string>>().front(),
+                       overrides_of(values));
   if (!job) return report(job.failure());
   return run(*job, values["json"].as<std::string>());
 }

@@ -19,7 +19,8 @@ namespace {
 struct system_config : caf::actor_system_config {
   explicit system_config(std::size_t threads) {
     register_message_types(*this);
-    set("scheduler.max-threads", threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency()));
+    set("scheduler.max-threads",
+        threads > 0 ? threads : std::max(1u, std::thread::hardware_concurrency()));
   }
 };
 
@@ -33,7 +34,8 @@ class status_box {
   }
   pb::JobStatus take() {
     std::unique_lock guard(mutex_);
-    changed_.wait(guard, [this] { return latest_.has_value(); });  // the watcher's patience bounds this
+    changed_.wait(guard,
+                  [this] { return latest_.has_value(); });  // the watcher's patience bounds this
     auto status = std::move(*latest_);
     latest_.reset();
     return status;
@@ -61,17 +63,19 @@ class cluster {
   }
 
   pb::JobStatus run() {
-    start(the_scheduler, {0, {}, {}, {}}, [setup = settings_.scheduler](caf::actor_system& sys, const environment& env) {
-      return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(scheduler, env, setup));
-    });
+    start(the_scheduler, {0, {}, {}, {}},
+          [setup = settings_.scheduler](caf::actor_system& sys, const environment& env) {
+            return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(scheduler, env, setup));
+          });
     for (std::uint32_t i = 0; i < settings_.scheduler.job.servers; ++i)
       start(server_role(i), {0, {}, {}, {}}, [](caf::actor_system& sys, const environment& env) {
         return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(server, env));
       });
     for (std::uint32_t i = 0; i < settings_.scheduler.job.workers; ++i)
-      start(worker_role(i), settings_.restarts, [setup = settings_.worker](caf::actor_system& sys, const environment& env) {
-        return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(worker, env, setup));
-      });
+      start(worker_role(i), settings_.restarts,
+            [setup = settings_.worker](caf::actor_system& sys, const environment& env) {
+              return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(worker, env, setup));
+            });
     return watch();
   }
 
@@ -102,7 +106,8 @@ class cluster {
     for (;;) {
       auto status = box->take();
       const bool stop = settings_.watch && settings_.watch(status);
-      if (status.phase() == pb::JobStatus::FINISHED || status.phase() == pb::JobStatus::FAILED) return status;
+      if (status.phase() == pb::JobStatus::FINISHED || status.phase() == pb::JobStatus::FAILED)
+        return status;
       if (!stop || stopping) continue;
       stopping = true;
       pb::StopJob request;
@@ -121,6 +126,8 @@ class cluster {
 
 }  // namespace
 
-pb::JobStatus run_local_cluster(const local_cluster_settings& settings) { return cluster(settings).run(); }
+pb::JobStatus run_local_cluster(const local_cluster_settings& settings) {
+  return cluster(settings).run();
+}
 
 }  // namespace troupe

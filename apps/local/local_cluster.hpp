@@ -1,5 +1,6 @@
 #pragma once
-// The stage "local": a scheduler, servers and workers as supervised actors of one process, on all cores.
+// The stage "local": a scheduler, servers and workers as supervised actors of one process, on all
+// cores.
 
 #include <functional>
 #include <memory>
@@ -15,12 +16,14 @@ namespace troupe {
 struct local_cluster_settings {
   scheduler_setup scheduler;
   worker_setup worker;
-  restart_settings restarts;   // of workers; a server is never restarted, since it would come back empty
-  std::size_t threads = 0;     // 0: one for each core
+  restart_settings
+      restarts;  // of workers; a server is never restarted, since it would come back empty
+  std::size_t threads = 0;  // 0: one for each core
   duration request_timeout = std::chrono::seconds(2);
   std::shared_ptr<file_system> files;
   std::shared_ptr<meter> work_done;
-  // Called on the caller's thread a few times a second; true asks the job to stop early and to save what it has.
+  // Called on the caller's thread a few times a second; true asks the job to stop early and to save
+  // what it has.
   std::function<bool(const pb::JobStatus&)> watch;
 };
 

@@ -43,9 +43,10 @@ int run(const std::vector<std::string>& words) {
     names.emplace_back(c.name);
   }
   const auto near = troupe::nearest(words[0], names);
-  return troupe::report({troupe::errc::bad_usage, "unknown command '" + words[0] + "'" +
-                                                      (near.empty() ? "; see 'troupe --help'"
-                                                                    : "; did you mean '" + near + "'?")});
+  return troupe::report(
+      {troupe::errc::bad_usage,
+       "unknown command '" + words[0] + "'" +
+           (near.empty() ? "; see 'troupe --help'" : "; did you mean '" + near + "'?")});
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // Whole clusters in one process, with faults made on purpose.
 
+#include "apps/local/local_cluster.hpp"
+
 #include <doctest/doctest.h>
 
-#include "apps/local/local_cluster.hpp"
 #include "tests/support/toy_job.hpp"
 
 using namespace troupe;
@@ -43,11 +44,14 @@ std::string digest(const toy_settings& toy, const shape& s) {
   return digest_of(status);
 }
 
-const std::vector<fault> two_crashes{{1, 3, fault_place::compute, 1}, {2, 5, fault_place::between_sends, 1}};
+const std::vector<fault> two_crashes{{1, 3, fault_place::compute, 1},
+                                     {2, 5, fault_place::between_sends, 1}};
 
 }  // namespace
 
-TEST_CASE("a bulk-synchronous model has the same bytes for any number of workers, servers and threads, and with faults") {
+TEST_CASE(
+    "a bulk-synchronous model has the same bytes for any number of workers, servers and threads, "
+    "and with faults") {
   struct row {
     const char* name;
     toy_settings toy;
@@ -76,7 +80,8 @@ TEST_CASE("a bulk-synchronous model has the same bytes for any number of workers
     crashing.faults = two_crashes;
     CHECK(digest(toy, crashing) == expected);
     shape repeating{4, 3};
-    repeating.faults = {{0, 2, fault_place::repeat_push, 1000}, {3, 4, fault_place::repeat_push, 1000}};
+    repeating.faults = {{0, 2, fault_place::repeat_push, 1000},
+                        {3, 4, fault_place::repeat_push, 1000}};
     CHECK(digest(toy, repeating) == expected);
     auto other = toy;
     other.seed = 2;

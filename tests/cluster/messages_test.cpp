@@ -1,4 +1,5 @@
-// Every registered type, with every field set to something that is not its default, survives the wire.
+// Every registered type, with every field set to something that is not its default, survives the
+// wire.
 
 #include <doctest/doctest.h>
 #include <google/protobuf/descriptor.h>
@@ -20,8 +21,8 @@ struct system_config : caf::actor_system_config {
 
 void fill(google::protobuf::Message& message, int& counter, int depth = 0);
 
-void fill_field(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field, int& counter,
-                int depth) {
+void fill_field(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
+                int& counter, int depth) {
   using google::protobuf::FieldDescriptor;
   const auto& reflection = *message.GetReflection();
   const int n = ++counter;
@@ -33,12 +34,24 @@ void fill_field(google::protobuf::Message& message, const google::protobuf::Fiel
   };
   using R = google::protobuf::Reflection;
   switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_INT32: set(&R::AddInt32, &R::SetInt32, -n); break;
-    case FieldDescriptor::CPPTYPE_INT64: set(&R::AddInt64, &R::SetInt64, std::int64_t{-1} << 40); break;
-    case FieldDescriptor::CPPTYPE_UINT32: set(&R::AddUInt32, &R::SetUInt32, 0xffffff00u + n % 200); break;
-    case FieldDescriptor::CPPTYPE_UINT64: set(&R::AddUInt64, &R::SetUInt64, (std::uint64_t{1} << 63) + n); break;
-    case FieldDescriptor::CPPTYPE_DOUBLE: set(&R::AddDouble, &R::SetDouble, 0.1 + n); break;
-    case FieldDescriptor::CPPTYPE_BOOL: set(&R::AddBool, &R::SetBool, true); break;
+    case FieldDescriptor::CPPTYPE_INT32:
+      set(&R::AddInt32, &R::SetInt32, -n);
+      break;
+    case FieldDescriptor::CPPTYPE_INT64:
+      set(&R::AddInt64, &R::SetInt64, std::int64_t{-1} << 40);
+      break;
+    case FieldDescriptor::CPPTYPE_UINT32:
+      set(&R::AddUInt32, &R::SetUInt32, 0xffffff00u + n % 200);
+      break;
+    case FieldDescriptor::CPPTYPE_UINT64:
+      set(&R::AddUInt64, &R::SetUInt64, (std::uint64_t{1} << 63) + n);
+      break;
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      set(&R::AddDouble, &R::SetDouble, 0.1 + n);
+      break;
+    case FieldDescriptor::CPPTYPE_BOOL:
+      set(&R::AddBool, &R::SetBool, true);
+      break;
     case FieldDescriptor::CPPTYPE_STRING: {
       const auto text = "text " + std::to_string(n);
       if (field.is_repeated())
@@ -61,7 +74,8 @@ void fill_field(google::protobuf::Message& message, const google::protobuf::Fiel
                                : *reflection.MutableMessage(&message, &field),
            counter, depth + 1);
       break;
-    default: FAIL("a field of a type that this test does not know: " << field.full_name());
+    default:
+      FAIL("a field of a type that this test does not know: " << field.full_name());
   }
 }
 
@@ -76,10 +90,16 @@ void fill(google::protobuf::Message& message, int& counter, int depth) {
 bool equal(const google::protobuf::Message& a, const google::protobuf::Message& b) {
   return google::protobuf::util::MessageDifferencer::Equals(a, b);
 }
-bool equal(const blob& a, const blob& b) { return a == b; }
+bool equal(const blob& a, const blob& b) {
+  return a == b;
+}
 
-bool has_no_fields(const google::protobuf::Message& m) { return m.GetDescriptor()->field_count() == 0; }
-bool has_no_fields(const blob&) { return false; }
+bool has_no_fields(const google::protobuf::Message& m) {
+  return m.GetDescriptor()->field_count() == 0;
+}
+bool has_no_fields(const blob&) {
+  return false;
+}
 
 template <class T>
 T filled() {
@@ -94,7 +114,8 @@ T filled() {
   return value;
 }
 
-// Through the type-erased path that a message between nodes takes, where an unregistered type would arrive empty.
+// Through the type-erased path that a message between nodes takes, where an unregistered type would
+// arrive empty.
 template <class T>
 T round_tripped(caf::actor_system& system, const T& value) {
   std::vector<char> bytes;

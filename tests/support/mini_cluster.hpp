@@ -1,6 +1,7 @@
 #pragma once
-// Servers and slots without actors, over a network that loses, repeats, delays and reorders messages as a seed decides,
-// in a time of its own. What the protocol promises must hold whatever such a network does.
+// Servers and slots without actors, over a network that loses, repeats, delays and reorders
+// messages as a seed decides, in a time of its own. What the protocol promises must hold whatever
+// such a network does.
 
 #include <functional>
 #include <map>
@@ -27,8 +28,8 @@ class mini_cluster {
  public:
   using make_program = std::function<std::unique_ptr<slot_program>(std::uint32_t)>;
 
-  mini_cluster(pb::JobPlan plan, std::uint32_t servers, make_program programs, network_faults faults,
-               std::uint64_t seed)
+  mini_cluster(pb::JobPlan plan, std::uint32_t servers, make_program programs,
+               network_faults faults, std::uint64_t seed)
       : plan_(std::move(plan)), programs_(std::move(programs)), faults_(faults), random_(seed) {
     std::vector<std::uint32_t> all;
     for (std::uint32_t i = 0; i < servers; ++i) all.push_back(i);
@@ -36,14 +37,16 @@ class mini_cluster {
     for (const auto i : all) {
       auto tables = make_tables(plan_);
       REQUIRE(tables.ok());
-      shards_.push_back(std::make_unique<shard>(shard_settings_of(plan_, i), std::move(*tables), work_));
+      shards_.push_back(
+          std::make_unique<shard>(shard_settings_of(plan_, i), std::move(*tables), work_));
       REQUIRE(shards_.back()->install(view_).ok());
     }
     slots_.resize(plan_.slots());
     for (std::uint32_t s = 0; s < plan_.slots(); ++s) begin_life(s);
   }
 
-  // Runs until every slot has finished; false if that takes longer than `limit` of the cluster's time.
+  // Runs until every slot has finished; false if that takes longer than `limit` of the cluster's
+  // time.
   bool run(duration limit = std::chrono::minutes(10)) {
     at(std::chrono::milliseconds(20), [this] { tick(); });
     while (!finished()) {
@@ -61,7 +64,8 @@ class mini_cluster {
     std::string text;
     for (int t = 0; t < plan_.tables_size(); ++t) {
       hash128 sum;
-      for (const auto& s : shards_) sum += s->tables()[static_cast<std::size_t>(t)]->summary().digest;
+      for (const auto& s : shards_)
+        sum += s->tables()[static_cast<std::size_t>(t)]->summary().digest;
       text += to_hex(sum) + " ";
     }
     return text;
@@ -88,13 +92,18 @@ class mini_cluster {
     settings.slot = {s, ++life.epoch};
     settings.client = client_settings_of(plan_);
     settings.window = plan_.timings().window();
-    life.loop = std::make_unique<slot_loop>(settings, table_shapes_of(plan_), view_, programs_(s), no_faults_, work_);
+    life.loop = std::make_unique<slot_loop>(settings, table_shapes_of(plan_), view_, programs_(s),
+                                            no_faults_, work_);
     life.loop->start(now_);
     flush(s);
   }
 
-  void at(duration later, std::function<void()> what) { events_.emplace(std::pair(now_ + later, next_event_++), what); }
-  duration delay() { return duration(static_cast<std::int64_t>(random_.unit() * faults_.longest_delay.count())); }
+  void at(duration later, std::function<void()> what) {
+    events_.emplace(std::pair(now_ + later, next_event_++), what);
+  }
+  duration delay() {
+    return duration(static_cast<std::int64_t>(random_.unit() * faults_.longest_delay.count()));
+  }
   // Once, twice or never.
   void carry(const std::function<void()>& arrive) {
     if (random_.unit() < faults_.loss) return;
@@ -120,7 +129,8 @@ class mini_cluster {
         carry([=] { with(s, epoch, [&](slot_loop& l) { l.on_numbers(server, numbers, now_); }); });
       });
       at(std::chrono::seconds(2), [=] {
-        if (slots_[s].epoch == epoch && slots_[s].loop->present_state() == slot_loop::state::adopting)
+        if (slots_[s].epoch == epoch &&
+            slots_[s].loop->present_state() == slot_loop::state::adopting)
           with(s, epoch, [&](slot_loop& l) { l.on_adopt_failure(server, now_); });
       });
     }
@@ -138,17 +148,19 @@ class mini_cluster {
     }
     if (const auto wake = loop.next_wake())
       at(std::max(*wake - now_, duration::zero()), [=] {
-        if (slots_[s].epoch == epoch && slots_[s].loop->next_wake() && *slots_[s].loop->next_wake() <= now_)
+        if (slots_[s].epoch == epoch && slots_[s].loop->next_wake() &&
+            *slots_[s].loop->next_wake() <= now_)
           with(s, epoch, [&](slot_loop& l) { l.on_time(now_); });
       });
   }
 
-  void arrive(std::uint32_t s, std::uint64_t epoch, std::uint64_t number, std::uint64_t question, std::uint32_t server,
-              const outgoing& message) {
+  void arrive(std::uint32_t s, std::uint64_t epoch, std::uint64_t number, std::uint64_t question,
+              std::uint32_t server, const outgoing& message) {
     const auto asker = next_asker_++;
     askers_[{server, asker}] = {s, epoch, number, question};
     if (const auto* push = std::get_if<outgoing_push>(&message.message))
-      deliver(server, shards_[server]->on_push(asker, push->header, push->keys, push->values, now_));
+      deliver(server,
+              shards_[server]->on_push(asker, push->header, push->keys, push->values, now_));
     else if (const auto* pull = std::get_if<outgoing_pull>(&message.message))
       deliver(server, shards_[server]->on_pull(asker, pull->header, pull->keys, now_));
   }
@@ -166,7 +178,9 @@ class mini_cluster {
     for (auto& a : out.pushes)
       reply_to(a.to, [this, a](slot_loop& l, std::uint64_t n) { l.on_reply(n, now_, a.reply); });
     for (auto& a : out.pulls)
-      reply_to(a.to, [this, a](slot_loop& l, std::uint64_t n) { l.on_reply(n, now_, a.reply, a.keys, a.values); });
+      reply_to(a.to, [this, a](slot_loop& l, std::uint64_t n) {
+        l.on_reply(n, now_, a.reply, a.keys, a.values);
+      });
   }
 
   void tick() {

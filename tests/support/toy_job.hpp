@@ -1,7 +1,7 @@
 #pragma once
-// A small job whose outcome shows every fault of the protocol: each push depends on what was pulled, so a push that is
-// lost, doubled, out of order, or computed from another version changes all that comes after it. Its keys spread over
-// all segments.
+// A small job whose outcome shows every fault of the protocol: each push depends on what was
+// pulled, so a push that is lost, doubled, out of order, or computed from another version changes
+// all that comes after it. Its keys spread over all segments.
 
 #include <memory>
 #include <string>
@@ -19,17 +19,19 @@ namespace troupe::testing {
 
 struct toy_settings {
   std::uint32_t slots = 4;
-  std::uint64_t clocks = 12;       // of slot 0; each further slot does one less, so that they end at different times
+  std::uint64_t clocks =
+      12;  // of slot 0; each further slot does one less, so that they end at different times
   std::size_t keys = 300;          // of one push
   std::uint64_t key_space = 1000;  // keys are hashes of 0..key_space-1
   std::uint64_t seed = 1;
   std::string function = "sgd";
   std::string combine = "each";
   std::string value_type = "f32";
-  bool two_tables = false;         // then two pushes a clock
+  bool two_tables = false;  // then two pushes a clock
 };
 
-inline pb::JobPlan plan_of(const toy_settings& s, bool bounded = true, std::uint64_t staleness = 0) {
+inline pb::JobPlan plan_of(const toy_settings& s, bool bounded = true,
+                           std::uint64_t staleness = 0) {
   using namespace std::chrono_literals;
   pb::JobPlan plan;
   plan.set_name("toy");
@@ -83,20 +85,24 @@ class toy_program final : public slot_program {
   }
 
  private:
-  void pull_table(slot_session& session, std::vector<key_id> ids, std::size_t table, std::uint64_t clock) {
+  void pull_table(slot_session& session, std::vector<key_id> ids, std::size_t table,
+                  std::uint64_t clock) {
     auto keys = session.kv().keys(table, ids);
     if (!keys) return session.fail(keys.failure());
-    session.kv().pull(table, *keys, {}, [this, &session, ids, keys = *keys, table, clock](result<pulled> got) {
-      if (!got) return session.fail(got.failure());
-      session.push(table, keys, s_.value_type == "f64" ? change<double>(got->values, clock)
-                                                       : change<float>(got->values, clock), 0.01);
-      if (table == 0 && s_.two_tables) return pull_table(session, ids, 1, clock);
-      clock_report report;
-      report.examples = 10;
-      report.loss = 1;
-      report.weight = 10;
-      session.end_clock(report);
-    });
+    session.kv().pull(table, *keys, {},
+                      [this, &session, ids, keys = *keys, table, clock](result<pulled> got) {
+                        if (!got) return session.fail(got.failure());
+                        session.push(table, keys,
+                                     s_.value_type == "f64" ? change<double>(got->values, clock)
+                                                            : change<float>(got->values, clock),
+                                     0.01);
+                        if (table == 0 && s_.two_tables) return pull_table(session, ids, 1, clock);
+                        clock_report report;
+                        report.examples = 10;
+                        report.loss = 1;
+                        report.weight = 10;
+                        session.end_clock(report);
+                      });
   }
 
   template <class T>
@@ -104,7 +110,8 @@ class toy_program final : public slot_program {
     const auto in = values.as<T>();
     std::vector<T> out(in.size());
     for (std::size_t i = 0; i < in.size(); ++i)
-      out[i] = in[i] * T(0.3) + static_cast<T>(unit_interval(seed_of(s_.seed, slot_, clock, i)) - 0.4);
+      out[i] =
+          in[i] * T(0.3) + static_cast<T>(unit_interval(seed_of(s_.seed, slot_, clock, i)) - 0.4);
     return blob::copy_of(span<const T>(out));
   }
 
@@ -128,7 +135,9 @@ class toy_application final : public application {
 
 struct no_evaluation final : evaluation {
   void add(const pb::EvaluatedPart&, const blob&) override {}
-  std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>&) const override { return {}; }
+  std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>&) const override {
+    return {};
+  }
 };
 
 // The digests of all tables, as one text.

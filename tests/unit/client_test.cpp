@@ -1,11 +1,11 @@
 // The client against servers that are played by hand.
 
+#include "actors/worker/client.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
-
-#include "actors/worker/client.hpp"
 
 using namespace troupe;
 using namespace std::chrono_literals;
@@ -52,7 +52,8 @@ struct fixture {
   void answer(const outgoing& o, std::uint64_t staleness = 0) {
     const auto& pull = std::get<outgoing_pull>(o.message);
     std::vector<float> values;
-    for (const auto p : pull.keys.as<position>()) values.push_back(static_cast<float>(unmix(p)) / 2);
+    for (const auto p : pull.keys.as<position>())
+      values.push_back(static_cast<float>(unmix(p)) / 2);
     pb::PullReply reply;
     reply.set_outcome(pb::DONE);
     reply.set_staleness(staleness);
@@ -61,7 +62,9 @@ struct fixture {
   static blob floats(std::vector<float> v) { return blob::copy_of(span<const float>(v)); }
 };
 
-const outgoing_push& push_of(const outgoing& o) { return std::get<outgoing_push>(o.message); }
+const outgoing_push& push_of(const outgoing& o) {
+  return std::get<outgoing_push>(o.message);
+}
 
 std::vector<key_id> hundred() {
   std::vector<key_id> ids;
@@ -71,7 +74,8 @@ std::vector<key_id> hundred() {
 
 }  // namespace
 
-TEST_CASE("a pull of a hundred keys over three servers gives a hundred values in the caller's order") {
+TEST_CASE(
+    "a pull of a hundred keys over three servers gives a hundred values in the caller's order") {
   fixture f;
   const auto ids = hundred();
   std::vector<float> got;
@@ -115,7 +119,8 @@ TEST_CASE("every server gets every number once, with no keys where it has none")
 TEST_CASE("a push of values that do not fit its keys fails, and uses up no number") {
   fixture f;
   std::string text;
-  f.c.push(0, f.keys({1, 2}), f.floats({1}), {}, [&](result<pushed> r) { text = r.failure().text; });
+  f.c.push(0, f.keys({1, 2}), f.floats({1}), {},
+           [&](result<pushed> r) { text = r.failure().text; });
   CHECK(text == "push to table 'weights': 2 keys of width 1 need 8 bytes of values, not 4");
   CHECK(f.send().empty());
   CHECK(f.c.clock() == 0);
@@ -128,15 +133,20 @@ TEST_CASE("repeated keys are summed where the table adds, else refused") {
   REQUIRE(sent.size() == 1);
   CHECK(push_of(sent[0]).values.as<float>()[0] == 3);
   std::string text;
-  f.c.push(2, f.keys({5, 5}, 2), f.floats({1, 2}), {}, [&](result<pushed> r) { text = r.failure().text; });
-  CHECK(text == "push to table 'set_only': a key is repeated, and the table's function does not add values up");
+  f.c.push(2, f.keys({5, 5}, 2), f.floats({1, 2}), {},
+           [&](result<pushed> r) { text = r.failure().text; });
+  CHECK(text ==
+        "push to table 'set_only': a key is repeated, and the table's function does not add values "
+        "up");
 }
 
-TEST_CASE("a push with a value that is not finite is refused whole, and its number goes out empty") {
+TEST_CASE(
+    "a push with a value that is not finite is refused whole, and its number goes out empty") {
   for (const float bad : {std::nanf(""), INFINITY, -INFINITY}) {
     fixture f(2);
     bool rejected = false;
-    f.c.push(0, f.keys({1, 2, 3}), f.floats({1, bad, 2}), {}, [&](result<pushed> r) { rejected = r->rejected; });
+    f.c.push(0, f.keys({1, 2, 3}), f.floats({1, bad, 2}), {},
+             [&](result<pushed> r) { rejected = r->rejected; });
     const auto sent = f.send();
     REQUIRE(sent.size() == 2);
     for (const auto& o : sent) {
@@ -161,7 +171,8 @@ TEST_CASE("empty requests are answered without a message") {
 TEST_CASE("a request that comes after another leaves when that one is answered everywhere") {
   fixture f;
   bool pulled_too = false;
-  const auto first = f.c.push(0, f.keys(hundred()), f.floats(std::vector<float>(100, 1)), {}, nullptr);
+  const auto first =
+      f.c.push(0, f.keys(hundred()), f.floats(std::vector<float>(100, 1)), {}, nullptr);
   f.c.pull(0, f.keys(hundred()), {{first}}, [&](result<pulled>) { pulled_too = true; });
   const auto pushes = f.send();
   REQUIRE(pushes.size() == 3);
@@ -211,7 +222,8 @@ TEST_CASE("a pull backs off, and after its retries fails with the server and the
   f.send();
   f.c.on_failure(number, "request_timeout");
   CHECK(text ==
-        "server 0: pull of table 'weights' by slot 1 at clock 0, asked 0.0 s ago: request_timeout, after 3 tries");
+        "server 0: pull of table 'weights' by slot 1 at clock 0, asked 0.0 s ago: request_timeout, "
+        "after 3 tries");
 }
 
 TEST_CASE("a push is tried until the patience ends, whatever the number of failures") {
@@ -255,7 +267,8 @@ TEST_CASE("a held pull asks again, and its final error says whom it waited for")
   f.c.at({duration(5s).count()});
   f.c.on_reply(number, waiting, {}, {});
   CHECK(text ==
-        "server 0: pull of table 'weights' by slot 1 at clock 0, asked 5.0 s ago: waits for slot 2 at clock 3");
+        "server 0: pull of table 'weights' by slot 1 at clock 0, asked 5.0 s ago: waits for slot 2 "
+        "at clock 3");
 }
 
 TEST_CASE("a server that lacks an earlier push gets everything from it on again, in order") {
@@ -276,7 +289,8 @@ TEST_CASE("a server that lacks an earlier push gets everything from it on again,
   CHECK(f.c.oldest_clock_under_way() == 2);
 }
 
-TEST_CASE("bulk-synchronous, a clock's pushes leave when every server has acknowledged the one before") {
+TEST_CASE(
+    "bulk-synchronous, a clock's pushes leave when every server has acknowledged the one before") {
   client_settings settings;
   settings.bulk_synchronous = true;
   fixture f(2, settings);

@@ -1,8 +1,9 @@
 // The scheduler's logic, with nodes that are played by hand.
 
+#include "actors/scheduler/coordinator.hpp"
+
 #include <doctest/doctest.h>
 
-#include "actors/scheduler/coordinator.hpp"
 #include "messages/version.hpp"
 
 using namespace troupe;
@@ -67,7 +68,8 @@ struct fixture {
     c.on_view(1, installed, now);
     return take<send_assignment>();
   }
-  void report(std::uint32_t worker, std::uint32_t slot, std::uint64_t epoch, bool finished, double loss = 0) {
+  void report(std::uint32_t worker, std::uint32_t slot, std::uint64_t epoch, bool finished,
+              double loss = 0) {
     pb::Progress p;
     p.set_worker(worker);
     auto* s = p.add_slots();
@@ -120,10 +122,14 @@ TEST_CASE("a job starts when all have joined and every server has the view") {
 
 TEST_CASE("who does not fit is refused by name") {
   fixture f;
-  CHECK(f.join(pb::SERVER, 0, 1, protocol_version + 1).text().find("server 0 may not join: it speaks protocol") == 0);
-  CHECK(f.join(pb::WORKER, 2).text() == "worker 2 may not join: the job has 2 of its role, numbered from 0");
+  CHECK(f.join(pb::SERVER, 0, 1, protocol_version + 1)
+            .text()
+            .find("server 0 may not join: it speaks protocol") == 0);
+  CHECK(f.join(pb::WORKER, 2).text() ==
+        "worker 2 may not join: the job has 2 of its role, numbered from 0");
   CHECK(f.join(pb::WORKER, 1, 2).accepted());
-  CHECK(f.join(pb::WORKER, 1, 1).text() == "worker 1 may not join: incarnation 1 has been replaced by 2");
+  CHECK(f.join(pb::WORKER, 1, 1).text() ==
+        "worker 1 may not join: incarnation 1 has been replaced by 2");
 }
 
 TEST_CASE("nodes that never join end the job, which names them") {
@@ -132,10 +138,13 @@ TEST_CASE("nodes that never join end the job, which names them") {
   f.now = {duration(121s).count()};
   f.c.on_time(f.now);
   CHECK(f.phase() == pb::JobStatus::FAILED);
-  CHECK(f.c.status().text() == "after 120 s these nodes have not joined: server 0, worker 0, worker 1");
+  CHECK(f.c.status().text() ==
+        "after 120 s these nodes have not joined: server 0, worker 0, worker 1");
 }
 
-TEST_CASE("a restarted worker gets its unfinished slots in a new life, and reports of the old one are ignored") {
+TEST_CASE(
+    "a restarted worker gets its unfinished slots in a new life, and reports of the old one are "
+    "ignored") {
   fixture f;
   f.train();
   f.report(0, 0, 1, true, 1);
@@ -172,8 +181,12 @@ TEST_CASE("an assignment that is not answered by reports is sent again") {
 TEST_CASE("a server's death ends the job, and so does one that comes back empty") {
   fixture f;
   f.train();
-  SUBCASE("reported by its supervisor") { f.down(pb::SERVER, 1, true); }
-  SUBCASE("seen as a new incarnation") { CHECK_FALSE(f.join(pb::SERVER, 1, 2).accepted()); }
+  SUBCASE("reported by its supervisor") {
+    f.down(pb::SERVER, 1, true);
+  }
+  SUBCASE("seen as a new incarnation") {
+    CHECK_FALSE(f.join(pb::SERVER, 1, 2).accepted());
+  }
   CHECK(f.phase() == pb::JobStatus::FAILED);
   CHECK(f.c.status().code() == static_cast<int>(errc::lost));
   CHECK(f.c.status().text().find("server 1") == 0);
@@ -183,7 +196,8 @@ TEST_CASE("a worker whose restart budget is spent ends the job, which names it")
   fixture f;
   f.train();
   f.down(pb::WORKER, 1, true);
-  CHECK(f.c.status().text() == "worker 1 died and its restart budget is spent after 3 restarts: it threw");
+  CHECK(f.c.status().text() ==
+        "worker 1 died and its restart budget is spent after 3 restarts: it threw");
 }
 
 TEST_CASE("after training come summaries and scores, then the parts of the model, then the end") {
@@ -211,7 +225,8 @@ TEST_CASE("after training come summaries and scores, then the parts of the model
   f.c.on_task(tasks[0].worker, tasks[0].task, error{errc::lost, "no answer"}, {}, f.now);
   f.c.on_time(f.now);
   int handed_out = 0;
-  for (auto open = f.take<send_task>(); !open.empty() || !tasks.empty(); open = f.take<send_task>()) {
+  for (auto open = f.take<send_task>(); !open.empty() || !tasks.empty();
+       open = f.take<send_task>()) {
     if (handed_out++ == 0) open.push_back(tasks[1]);
     tasks.clear();
     for (const auto& t : open) {
@@ -239,7 +254,8 @@ TEST_CASE("an interrupted job stops its slots, scores nothing and still saves") 
   for (std::uint32_t slot = 0; slot < 4; ++slot) f.report(slot % 2, slot, 1, true);
   for (auto& each : f.c.take_commands()) {
     CHECK_FALSE(std::holds_alternative<send_task>(each));
-    if (auto* s = std::get_if<send_summarise>(&each)) f.c.on_summarise(s->server, 0, pb::TableSummary{}, f.now);
+    if (auto* s = std::get_if<send_summarise>(&each))
+      f.c.on_summarise(s->server, 0, pb::TableSummary{}, f.now);
   }
   const auto saves = f.take<send_save>();
   REQUIRE(saves.size() == 2);

@@ -1,9 +1,9 @@
+#include "actors/worker/key_set.hpp"
+
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
 #include <map>
-
-#include "actors/worker/key_set.hpp"
 
 using namespace troupe;
 

@@ -1,5 +1,5 @@
-// What the protocol of pushes, pulls and slots promises, under a network that loses, repeats, delays and reorders, and
-// under workers that crash.
+// What the protocol of pushes, pulls and slots promises, under a network that loses, repeats,
+// delays and reorders, and under workers that crash.
 
 #include <doctest/doctest.h>
 
@@ -11,10 +11,11 @@ using namespace std::chrono_literals;
 
 namespace {
 
-mini_cluster cluster_of(const toy_settings& toy, pb::JobPlan plan, std::uint32_t servers, network_faults faults,
-                        std::uint64_t seed) {
-  return mini_cluster(std::move(plan), servers, [toy](std::uint32_t s) { return std::make_unique<toy_program>(toy, s); },
-                      faults, seed);
+mini_cluster cluster_of(const toy_settings& toy, pb::JobPlan plan, std::uint32_t servers,
+                        network_faults faults, std::uint64_t seed) {
+  return mini_cluster(
+      std::move(plan), servers,
+      [toy](std::uint32_t s) { return std::make_unique<toy_program>(toy, s); }, faults, seed);
 }
 
 const network_faults calm{};
@@ -42,7 +43,8 @@ class counting_program final : public slot_program {
 
 }  // namespace
 
-TEST_CASE("bulk-synchronous, a rough network and crashing workers leave the model's bytes as they are") {
+TEST_CASE(
+    "bulk-synchronous, a rough network and crashing workers leave the model's bytes as they are") {
   for (const char* combine : {"each", "sum"}) {
     toy_settings toy;
     toy.combine = combine;
@@ -77,13 +79,16 @@ TEST_CASE("asynchronous, every increment counts exactly once under a rough netwo
 
   for (std::uint64_t seed = 1; seed <= 25; ++seed) {
     INFO("seed " << seed);
-    mini_cluster c(plan, 3, [&](std::uint32_t s) { return std::make_unique<counting_program>(clocks, s); }, rough, seed);
+    mini_cluster c(
+        plan, 3, [&](std::uint32_t s) { return std::make_unique<counting_program>(clocks, s); },
+        rough, seed);
     REQUIRE(c.run());
     std::map<key_id, double> counted;
     for (std::size_t i = 0; i < 3; ++i) {
       const auto rows = c.server(i).tables()[0]->read_range(all_keys, 1000);
       const auto* values = reinterpret_cast<const float*>(rows.values.data());
-      for (std::size_t r = 0; r < rows.positions.size(); ++r) counted[unmix(rows.positions[r])] = values[r];
+      for (std::size_t r = 0; r < rows.positions.size(); ++r)
+        counted[unmix(rows.positions[r])] = values[r];
     }
     CHECK(counted == expected);
   }
@@ -96,7 +101,8 @@ TEST_CASE("bounded delay: no pull is staler than the bound, whatever the network
     toy.clocks = 20;
     auto c = cluster_of(toy, plan_of(toy, true, bound), 2, rough, bound + 1);
     REQUIRE(c.run());
-    for (std::uint32_t s = 0; s < toy.slots; ++s) CHECK(c.slot(s).progress().max_staleness() <= bound);
+    for (std::uint32_t s = 0; s < toy.slots; ++s)
+      CHECK(c.slot(s).progress().max_staleness() <= bound);
   }
 }
 

@@ -1,3 +1,5 @@
+#include "messages/ring.hpp"
+
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
@@ -6,7 +8,6 @@
 #include <set>
 
 #include "core/random.hpp"
-#include "messages/ring.hpp"
 #include "messages/view.hpp"
 
 using namespace troupe;
@@ -38,7 +39,8 @@ TEST_CASE("the ring's segments cover every position exactly once") {
     const auto ring = make_ring(servers_up_to(servers), nodes, 2, 1);
     RC_ASSERT(ring.front().range.first == 0u);
     RC_ASSERT(ring.back().range.last == ~position{0});
-    for (std::size_t i = 1; i < ring.size(); ++i) RC_ASSERT(ring[i].range.first == ring[i - 1].range.last + 1);
+    for (std::size_t i = 1; i < ring.size(); ++i)
+      RC_ASSERT(ring[i].range.first == ring[i - 1].range.last + 1);
   }));
 }
 
@@ -73,7 +75,8 @@ TEST_CASE("a batch is cut so that every key goes to its owner, in order") {
   CHECK(rc::check("over all of the key space", [] {
     const auto v = view_of(*rc::gen::inRange(1u, 6u));
     std::set<position> distinct;
-    for (const auto seed : *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::arbitrary<std::uint64_t>()))
+    for (const auto seed :
+         *rc::gen::container<std::vector<std::uint64_t>>(rc::gen::arbitrary<std::uint64_t>()))
       distinct.insert(mix(seed));
     distinct.insert({0, ~position{0}});
     const std::vector<position> batch(distinct.begin(), distinct.end());

@@ -18,7 +18,8 @@ struct fixture {
   asker next = 1;
   instant now;
 
-  explicit fixture(std::uint32_t slots, bool bounded, std::uint64_t staleness, const char* combine = "each") {
+  explicit fixture(std::uint32_t slots, bool bounded, std::uint64_t staleness,
+                   const char* combine = "each") {
     toy_settings toy;
     toy.slots = slots;
     toy.function = "add";
@@ -37,7 +38,8 @@ struct fixture {
     REQUIRE(s->install(present).ok());
     return *this;
   }
-  pb::PushHeader push_header(std::uint32_t slot, std::uint64_t clock, std::uint32_t index = 0, bool last = true) {
+  pb::PushHeader push_header(std::uint32_t slot, std::uint64_t clock, std::uint32_t index = 0,
+                             bool last = true) {
     pb::PushHeader h;
     h.set_view(5);
     h.set_slot(slot);
@@ -49,10 +51,13 @@ struct fixture {
     return h;
   }
   // One key, position 7.
-  answers push(const pb::PushHeader& h, std::vector<float> values = {1}, std::vector<position> keys = {7}) {
-    return s->on_push(next++, h, blob::copy_of(span<const position>(keys)), blob::copy_of(span<const float>(values)), now);
+  answers push(const pb::PushHeader& h, std::vector<float> values = {1},
+               std::vector<position> keys = {7}) {
+    return s->on_push(next++, h, blob::copy_of(span<const position>(keys)),
+                      blob::copy_of(span<const float>(values)), now);
   }
-  answers pull(std::uint32_t slot, std::uint64_t clock, bool observer = false, std::vector<position> keys = {7}) {
+  answers pull(std::uint32_t slot, std::uint64_t clock, bool observer = false,
+               std::vector<position> keys = {7}) {
     pb::PullHeader h;
     h.set_view(5);
     h.set_slot(slot);
@@ -148,7 +153,8 @@ TEST_CASE("a result that overflows is rejected and leaves the row as it was") {
   CHECK(fixture::value(f.pull(0, 2)) == 3e38f);
 }
 
-TEST_CASE("bulk-synchronous: a clock is applied when all slots have sent it, and acknowledged then") {
+TEST_CASE(
+    "bulk-synchronous: a clock is applied when all slots have sent it, and acknowledged then") {
   fixture f(2, true, 0);
   f.serving();
   CHECK(f.push(f.push_header(0, 0)).pushes.empty());

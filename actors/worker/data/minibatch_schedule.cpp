@@ -19,6 +19,7 @@ minibatch_schedule::minibatch_schedule(span<const block_place> blocks, row_range
     pieces_.push_back({i, static_cast<std::uint32_t>(first - blocks[i].first_row),
                        static_cast<std::uint32_t>(end - first)});
     clocks_per_epoch_ += clocks_of(pieces_.back());
+    rows_per_epoch_ += pieces_.back().rows;
   }
 }
 
@@ -36,6 +37,18 @@ minibatch minibatch_schedule::at(std::uint64_t clock) {
   const auto from = (within - begin_[place]) * options_.rows;
   const auto count = std::min<std::uint64_t>(options_.rows, rows_.size() - from);
   return {epoch_, pieces_[current_].block, span<const std::uint32_t>(rows_).subspan(from, count)};
+}
+
+std::uint64_t minibatch_schedule::rows_before(std::uint64_t clock) {
+  if (clocks_per_epoch_ == 0) return 0;
+  const auto epoch = clock / clocks_per_epoch_, within = clock % clocks_per_epoch_;
+  auto rows = epoch * rows_per_epoch_;
+  if (within == 0) return rows;
+  enter_epoch(epoch);
+  for (std::size_t place = 0; place < order_.size() && begin_[place] < within; ++place)
+    rows += std::min<std::uint64_t>(pieces_[order_[place]].rows,
+                                    (within - begin_[place]) * options_.rows);
+  return rows;
 }
 
 void minibatch_schedule::enter_epoch(std::uint64_t epoch) {

@@ -43,6 +43,8 @@ class minibatch_schedule {
   std::uint64_t clocks() const { return clocks_per_epoch_ * options_.epochs; }
   std::uint64_t clocks_per_epoch() const { return clocks_per_epoch_; }
   minibatch at(std::uint64_t clock);  // clock < clocks()
+  // Rows of all clocks below `clock`, epochs counted; clock <= clocks(). O(pieces).
+  std::uint64_t rows_before(std::uint64_t clock);
 
  private:
   struct piece {
@@ -59,6 +61,7 @@ class minibatch_schedule {
   schedule_options options_;
   std::vector<piece> pieces_;  // in row order
   std::uint64_t clocks_per_epoch_ = 0;
+  std::uint64_t rows_per_epoch_ = 0;
   // The epoch under way: its order of the pieces, and the clock within it at which each begins.
   std::uint64_t epoch_ = none;
   std::vector<std::uint32_t> order_;

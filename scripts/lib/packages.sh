@@ -5,6 +5,9 @@
 #
 # Each line: group, package, what for.
 
+# Numbers are printed, read and sorted in one way on every machine.
+export LC_ALL=C.UTF-8
+
 troupe_packages="
 build cmake                        the build is described in CMake
 build ninja-build                  the build runs in Ninja

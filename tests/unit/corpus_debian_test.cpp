@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
+#include <rapidcheck.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -84,6 +86,24 @@ TEST_CASE("odd input makes no packages and does no harm") {
        {"", "\n\n\n", "no field here", " continuation first\n", "Tag: role::program\n\n",
         "Package: a\nTag:\n", "Package: a\nTag:  \n  \n", ":\n::\n"})
     CHECK(parse_package_index(text).empty());
+}
+
+TEST_CASE("whatever an index holds, packages come in order and features once") {
+  CHECK(rc::check("of pieces of stanzas in any order", [] {
+    const auto piece = rc::gen::element<std::string>(
+        "Package: ", "Tag: ", "Depends:", "Description: ", "Section: ", "role::program", ",", "|",
+        "(", " ", "\n", "\n\n", "a", "Z9", ":", "\xFF", "\t", "\r");
+    std::string index;
+    for (const auto& text : *rc::gen::container<std::vector<std::string>>(piece)) index += text;
+    const auto packages = parse_package_index(index);
+    for (std::size_t i = 0; i < packages.size(); ++i) {
+      RC_ASSERT(!packages[i].name.empty());
+      RC_ASSERT(i == 0 || packages[i - 1].name < packages[i].name);
+      const auto& features = packages[i].features;
+      RC_ASSERT(std::adjacent_find(features.begin(), features.end(), std::greater_equal<>()) ==
+                features.end());
+    }
+  }));
 }
 
 TEST_CASE("every fifth row in name order is a test row, and the dictionary names every key") {

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "actors/server/row_file.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
@@ -126,6 +127,22 @@ pb::TableSummary summary_of(const shard& s, std::uint32_t table) {
   message.set_live_bytes(summary.live_bytes);
   message.set_rejected(s.rejected(table));
   return message;
+}
+
+pb::SavedPart write_part(file_system& files, const std::vector<std::shared_ptr<table>>& tables,
+                         const pb::SavePart& request, std::uint32_t server) {
+  pb::SavedPart saved;
+  for (const auto& t : tables) {
+    const auto name = format("%s.part-%u.rows", t->spec().name.c_str(), server);
+    const auto written = write_rows(files, request.folder() + "/" + name, *t, request.with_state());
+    if (!written) {
+      saved.set_text(written.failure().text);
+      return saved;
+    }
+    saved.add_files(name);
+  }
+  saved.set_done(true);
+  return saved;
 }
 
 }  // namespace troupe

@@ -14,6 +14,8 @@ enum exit_code : int { exit_done = 0, exit_failed = 1, exit_bad_input = 2, exit_
 
 // Bad usage, configuration and data are the user's to mend; everything else failed while running.
 int exit_code_of(errc code);
+// The same error, when it was met before anything ran: a file that is not there is bad input too.
+error as_bad_input(error why);
 // "troupe: TEXT" on standard error, one line for each line of the text; returns its exit code.
 int report(const error& why);
 

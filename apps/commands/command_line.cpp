@@ -22,6 +22,11 @@ int exit_code_of(errc code) {
   }
 }
 
+error as_bad_input(error why) {
+  if (why.code == errc::io || why.code == errc::damaged) why.code = errc::bad_data;
+  return why;
+}
+
 int report(const error& why) {
   std::string text = why.text;
   for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1))

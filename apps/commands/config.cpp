@@ -32,7 +32,7 @@ int config_command(const std::vector<std::string>& arguments) {
   const auto files = posix_file_system();
   const auto job =
       config::load_job(*files, values["job"].as<std::vector<std::string>>().front(), overrides);
-  if (!job) return report(job.failure());
+  if (!job) return report(as_bad_input(job.failure()));
   std::cout << config::to_toml(*job);
   return exit_done;
 }

@@ -62,7 +62,7 @@ int exit_code_of_status(const pb::JobStatus& status) {
 int run(const config::Job& job, const std::string& json_file) {
   const auto files = posix_file_system();
   auto prepared = prepare_job(job, files);
-  if (!prepared) return report(prepared.failure());
+  if (!prepared) return report(as_bad_input(prepared.failure()));
   auto& run = *prepared;
 
   const auto style = style_of(job.output().progress());
@@ -76,8 +76,7 @@ int run(const config::Job& job, const std::string& json_file) {
   console::write_to(1, progress.wipe());
   run.facts.exit_code = exit_code_of_status(status);
   run.facts.failure = status.text();
-  if (status.phase() == pb::JobStatus::FINISHED)
-    console::write_to(1, console::summary_table(status, run.facts));
+  console::write_to(1, console::summary_table(status, run.facts));
   if (!json_file.empty())
     if (const auto written =
             write_text_atomically(*files, json_file, console::json_result(status, run.facts));
@@ -115,7 +114,7 @@ int sim_command(const std::vector<std::string>& arguments) {
   const auto job =
       config::load_job(*posix_file_system(), values["job"].as<std::vector<std::string>>().front(),
                        overrides_of(values));
-  if (!job) return report(job.failure());
+  if (!job) return report(as_bad_input(job.failure()));
   return run(*job, values["json"].as<std::string>());
 }
 

@@ -77,29 +77,58 @@ void sparse_rows::set_capacity(std::uint64_t capacity) {
 
 // ---- finding
 
-template <bool mixed>
+// Orders and homes of a block come first, with `far` their memory is asked for, and then rows are
+// looked up, so that many waits for memory overlap.
+template <bool mixed, bool far>
 void sparse_rows::locate_all(span<const position> positions, row_slot* slots) const {
+  constexpr std::size_t block = 64;
+  order orders[block];
+  std::uint64_t homes[block];
   const order* const stored = keys();
-  const auto first = range().first;
-  const auto offset = unmix(free_slot) - (range().last + 1);
+  const auto* const stored_values = values();
+  const auto offset = mixed ? unmix(free_slot) - (range().last + 1) : 0 - range().first;
   const auto scale = scale_;
   const auto shift = shift_;
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    const order o = mixed ? mix(positions[i] + offset) : positions[i] - first;
-    auto slot = static_cast<std::uint64_t>((static_cast<uint128>(o << shift) * scale) >> 64);
-    // Counting in a window has no branch to guess wrong; few rows stand farther from home.
-    const order* const near = stored + slot;
-    std::uint64_t smaller = 0;
-    for (std::size_t k = 0; k < window; ++k) smaller += near[k] < o;
-    slot += smaller;
-    if (smaller == window)
-      while (stored[slot] < o) ++slot;
-    slots[i] = stored[slot] == o ? static_cast<row_slot>(slot) : absent_row;
+  const auto value_bytes = sizes_.values;
+  for (std::size_t from = 0; from < positions.size(); from += block) {
+    const auto count = std::min(block, positions.size() - from);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto shifted = positions[from + i] + offset;
+      orders[i] = mixed ? mix(shifted) : shifted;
+      homes[i] =
+          static_cast<std::uint64_t>((static_cast<uint128>(orders[i] << shift) * scale) >> 64);
+      if (far) {
+        __builtin_prefetch(stored + homes[i]);
+        __builtin_prefetch(stored + homes[i] + window - 1);
+        __builtin_prefetch(stored_values + homes[i] * value_bytes, 1);
+      }
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto o = orders[i];
+      auto slot = homes[i];
+      // Counting in a window has no branch to guess wrong; few rows stand farther from home.
+      const order* const near = stored + slot;
+      std::uint64_t smaller = 0;
+      for (std::size_t k = 0; k < window; ++k) smaller += near[k] < o;
+      slot += smaller;
+      if (smaller == window)
+        while (stored[slot] < o) ++slot;
+      slots[from + i] = stored[slot] == o ? static_cast<row_slot>(slot) : absent_row;
+    }
   }
 }
 
 void sparse_rows::locate(span<const position> positions, row_slot* slots) const {
-  scattered_ ? locate_all<true>(positions, slots) : locate_all<false>(positions, slots);
+  if (positions.empty()) return;
+  // How many slots one step of the batch goes forward: if many, the processor does not foresee it.
+  const auto stride =
+      (home(order_of(positions.back())) - home(order_of(positions.front()))) / positions.size();
+  if (scattered_)
+    locate_all<true, true>(positions, slots);
+  else if (stride > 8)
+    locate_all<false, true>(positions, slots);
+  else
+    locate_all<false, false>(positions, slots);
 }
 
 std::uint64_t sparse_rows::lower_bound(order o) const {

@@ -64,7 +64,7 @@ class sparse_rows final : public row_storage {
   position position_of(order o) const;
   std::uint64_t home(order o) const;
   std::uint64_t lower_bound(order o) const;
-  template <bool mixed>
+  template <bool mixed, bool far>
   void locate_all(span<const position> positions, row_slot* slots) const;
 
   batch batch_of(span<const position> positions, const std::byte* values,

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "actors/server/table/dense_rows.hpp"
+#include "actors/server/table/row_copying.hpp"
 #include "actors/server/table/sparse_rows.hpp"
 #include "core/finite.hpp"
 #include "core/text.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 // Values of a chunk: it stays in the processor's nearest memory with its state.
 constexpr std::size_t chunk_values = 1024;
+constexpr std::size_t pull_rows = 512;
 
 error misplaced(const table_spec& spec, position p, const char* why) {
   return {errc::bad_request, format("table '%s': position %llu %s", spec.name.c_str(),
@@ -43,6 +45,7 @@ typed_table<T>::typed_table(const table_spec& spec, std::uint64_t seed,
   chunk_values_.resize(chunk_rows_ * width_);
   chunk_pushed_.resize(chunk_rows_ * width_);
   chunk_state_.resize(chunk_rows_ * state_width_);
+  chunk_rows_state_.resize(chunk_rows_ * state_width_);
   T* array = chunk_state_.data();
   for (std::uint32_t i = 0; i < layout_.per_value; ++i, array += chunk_rows_ * width_)
     per_value_.push_back(array);
@@ -122,16 +125,14 @@ auto typed_table<T>::parts_of(span<const position> positions) const -> result<st
 }
 
 template <class T>
-result<void> typed_table<T>::locate(const std::vector<part>& parts, span<const position> positions,
-                                    std::vector<row_slot>& slots) const {
-  slots.resize(positions.size());
-  for (const auto& p : parts)
-    p.rows->locate(positions.subspan(p.from, p.count), slots.data() + p.from);
+result<void> typed_table<T>::locate(const part& p, span<const position> positions,
+                                    row_slot* slots) const {
+  p.rows->locate(positions, slots);
   if (spec_.kind == table_kind::sparse) return {};
-  const auto wrong = std::find(slots.begin(), slots.end(), no_such_row);
-  if (wrong == slots.end()) return {};
-  const auto at = positions[static_cast<std::size_t>(wrong - slots.begin())];
-  return misplaced(spec_, at, "belongs to no key within the table's bounds");
+  const auto* wrong = std::find(slots, slots + positions.size(), no_such_row);
+  if (wrong == slots + positions.size()) return {};
+  return misplaced(spec_, positions[static_cast<std::size_t>(wrong - slots)],
+                   "belongs to no key within the table's bounds");
 }
 
 // ---- pushes
@@ -139,35 +140,30 @@ result<void> typed_table<T>::locate(const std::vector<part>& parts, span<const p
 template <class T>
 result<void> typed_table<T>::apply(span<const position> positions, const void* values,
                                    step_context context, overwritten* keep) {
-  const auto* pushed = static_cast<const T*>(values);
   if (!std::isfinite(context.share) || context.share < 0)
     return error{errc::bad_request, format("table '%s': a step cannot stand for %g of the data",
                                            spec_.name.c_str(), context.share)};
   auto parts = parts_of(positions);
   if (!parts) return parts.failure();
-  if (auto known = locate(*parts, positions, slots_); !known) return known;
-  if (!all_finite({pushed, positions.size() * width_}))
-    return refused(spec_, "a value is not finite");
-
+  slots_.resize(positions.size());
   old_values_.resize(positions.size() * width_);
   old_state_.resize(positions.size() * state_width_);
   fresh_.resize(std::max(fresh_.size(), parts->size()));
   for (auto& fresh : fresh_) fresh.clear();
   const step now{rate_at(spec_.function.rate, context.clock), context.share};
   std::size_t done = 0;
-  std::string why = "a result is not finite";
-  bool fine = false;
+  result<void> outcome;
   try {
-    fine = run(*parts, positions, pushed, now, done);
+    outcome = run(*parts, positions, static_cast<const T*>(values), now, done);
   } catch (const std::bad_alloc&) {
     undo(*parts, done);
     throw;
   } catch (const std::exception& e) {
-    why = e.what();
+    outcome = refused(spec_, e.what());
   }
-  if (!fine) {
+  if (!outcome) {
     undo(*parts, done);
-    return refused(spec_, why);
+    return outcome;
   }
   if (keep) keep_old(positions, *keep);
   for (std::size_t i = 0; i < parts->size(); ++i)
@@ -177,15 +173,20 @@ result<void> typed_table<T>::apply(span<const position> positions, const void* v
   return {};
 }
 
-// `done` counts the rows that have been changed. False: a result is not finite.
+// `done` counts the rows that have been changed.
 template <class T>
-bool typed_table<T>::run(const std::vector<part>& parts, span<const position> positions,
-                         const T* pushed, const step& now, std::size_t& done) {
+result<void> typed_table<T>::run(const std::vector<part>& parts, span<const position> positions,
+                                 const T* pushed, const step& now, std::size_t& done) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto& p = parts[i];
-    for (std::size_t from = p.from; from < p.from + p.count; from += chunk_rows_) {
-      const auto count = std::min(chunk_rows_, p.from + p.count - from);
-      read_chunk(p, positions, from, count);
+    const auto end = p.from + p.count;
+    for (std::size_t from = p.from; from < end; from = done) {
+      const auto count = std::min(chunk_rows_, end - from);
+      if (!all_finite({pushed + from * width_, count * width_}))
+        return refused(spec_, "a value is not finite");
+      const auto at = positions.subspan(from, count);
+      if (auto known = locate(p, at, slots_.data() + from); !known) return known;
+      read_chunk(p, at, from);
       row_block<T> block;
       block.rows = count;
       block.width = width_;
@@ -194,40 +195,33 @@ bool typed_table<T>::run(const std::vector<part>& parts, span<const position> po
       block.per_value = per_value_.data();
       block.per_row = per_row_.data();
       function_->apply(block, now);
-      if (!finite_chunk(count)) return false;
-      write_chunk(p, positions, from, count, fresh_[i]);
+      if (!finite_chunk(count)) return refused(spec_, "a result is not finite");
+      write_chunk(p, at, from, fresh_[i]);
       done = from + count;
     }
   }
-  return true;
+  return {};
 }
 
 template <class T>
-void typed_table<T>::read_chunk(const part& p, span<const position> positions, std::size_t from,
-                                std::size_t count) {
-  const auto* slots = slots_.data() + from;
+void typed_table<T>::read_chunk(const part& p, span<const position> at, std::size_t from) {
+  const span<const row_slot> slots(slots_.data() + from, at.size());
   T* old = old_values_.data() + from * width_;
   T* old_state = old_state_.data() + from * state_width_;
-  for (std::size_t i = 0; i < count; ++i) {
-    T* value = old + i * width_;
-    T* state = old_state + i * state_width_;
-    if (slots[i] == absent_row) {
-      init_.fill(spec_.keys.key_at(positions[from + i]), value, width_);
-      std::fill(state, state + state_width_, T(0));
-    } else {
-      std::memcpy(value, values_of(*p.rows, slots[i]), width_ * sizeof(T));
-      if (state_width_ > 0)
-        std::memcpy(state, state_of(*p.rows, slots[i]), state_width_ * sizeof(T));
+  read_rows(values_of(*p.rows, 0), width_, slots, old);
+  read_rows(state_of(*p.rows, 0), state_width_, slots, old_state);
+  if (std::find(slots.begin(), slots.end(), absent_row) != slots.end())
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i] != absent_row) continue;
+      init_.fill(spec_.keys.key_at(at[i]), old + i * width_, width_);
+      std::fill_n(old_state + i * state_width_, state_width_, T(0));
     }
-  }
-  std::memcpy(chunk_values_.data(), old, count * width_ * sizeof(T));
-  for (std::size_t i = 0; i < count; ++i, old_state += state_width_) {
-    for (std::uint32_t k = 0; k < layout_.per_value; ++k)
-      for (std::size_t j = 0; j < width_; ++j)
-        per_value_[k][i * width_ + j] = old_state[k * width_ + j];
-    for (std::uint32_t k = 0; k < layout_.per_row; ++k)
-      per_row_[k][i] = old_state[layout_.per_value * width_ + k];
-  }
+  std::memcpy(chunk_values_.data(), old, at.size() * width_ * sizeof(T));
+  for_state_arrays([&](T* array, std::size_t width, std::size_t offset) {
+    for (std::size_t i = 0; i < at.size(); ++i)
+      for (std::size_t j = 0; j < width; ++j)
+        array[i * width + j] = old_state[i * state_width_ + offset + j];
+  });
 }
 
 template <class T>
@@ -264,40 +258,46 @@ bool typed_table<T>::finite_chunk(std::size_t rows) const {
 }
 
 template <class T>
-void typed_table<T>::write_chunk(const part& p, span<const position> positions, std::size_t from,
-                                 std::size_t count, fresh_rows& fresh) {
-  const auto* slots = slots_.data() + from;
-  for (std::size_t i = 0; i < count; ++i) {
-    const T* value = chunk_values_.data() + i * width_;
-    T* state = nullptr;
-    if (slots[i] == absent_row) {
-      fresh.positions.push_back(positions[from + i]);
-      fresh.values.insert(fresh.values.end(), value, value + width_);
-      fresh.state.resize(fresh.state.size() + state_width_);
-      state = fresh.state.data() + fresh.state.size() - state_width_;
-    } else {
-      std::memcpy(values_of(*p.rows, slots[i]), value, width_ * sizeof(T));
-      state = state_of(*p.rows, slots[i]);
-    }
-    for (std::uint32_t k = 0; k < layout_.per_value; ++k)
-      for (std::size_t j = 0; j < width_; ++j)
-        state[k * width_ + j] = per_value_[k][i * width_ + j];
-    for (std::uint32_t k = 0; k < layout_.per_row; ++k)
-      state[layout_.per_value * width_ + k] = per_row_[k][i];
+void typed_table<T>::write_chunk(const part& p, span<const position> at, std::size_t from,
+                                 fresh_rows& fresh) {
+  const span<const row_slot> slots(slots_.data() + from, at.size());
+  T* state = chunk_rows_state_.data();
+  for_state_arrays([&](const T* array, std::size_t width, std::size_t offset) {
+    for (std::size_t i = 0; i < at.size(); ++i)
+      for (std::size_t j = 0; j < width; ++j)
+        state[i * state_width_ + offset + j] = array[i * width + j];
+  });
+  const T* value = chunk_values_.data();
+  write_rows(values_of(*p.rows, 0), width_, slots, value);
+  write_rows(state_of(*p.rows, 0), state_width_, slots, state);
+  if (std::find(slots.begin(), slots.end(), absent_row) == slots.end()) return;
+  for (std::size_t i = 0; i < slots.size(); ++i)
+    if (slots[i] == absent_row)
+      fresh.add(at[i], {value + i * width_, width_}, {state + i * state_width_, state_width_});
+}
+
+// Calls visit(array, numbers for a row, where they begin in a row's state) for each array of the
+// function's state.
+template <class T>
+template <class Visit>
+void typed_table<T>::for_state_arrays(Visit&& visit) const {
+  std::size_t offset = 0;
+  for (T* array : per_value_) {
+    width_ == 1 ? visit(array, 1, offset) : visit(array, width_, offset);
+    offset += width_;
   }
+  for (T* array : per_row_) visit(array, 1, offset++);
 }
 
 template <class T>
 void typed_table<T>::undo(const std::vector<part>& parts, std::size_t done) {
-  for (const auto& p : parts)
-    for (std::size_t i = p.from; i < std::min(done, p.from + p.count); ++i) {
-      if (slots_[i] == absent_row) continue;
-      std::memcpy(values_of(*p.rows, slots_[i]), old_values_.data() + i * width_,
-                  width_ * sizeof(T));
-      if (state_width_ > 0)
-        std::memcpy(state_of(*p.rows, slots_[i]), old_state_.data() + i * state_width_,
-                    state_width_ * sizeof(T));
-    }
+  for (const auto& p : parts) {
+    if (done <= p.from) return;
+    const span<const row_slot> slots(slots_.data() + p.from, std::min(done - p.from, p.count));
+    write_rows(values_of(*p.rows, 0), width_, slots, old_values_.data() + p.from * width_);
+    write_rows(state_of(*p.rows, 0), state_width_, slots,
+               old_state_.data() + p.from * state_width_);
+  }
 }
 
 template <class T>
@@ -316,23 +316,21 @@ result<void> typed_table<T>::put(span<const position> positions, const void* val
                                  const void* state) {
   auto parts = parts_of(positions);
   if (!parts) return parts.failure();
-  if (auto known = locate(*parts, positions, slots_); !known) return known;
-  const auto* value = static_cast<const T*>(values);
-  const std::vector<T> zeros(state ? 0 : state_width_, T(0));
+  slots_.resize(positions.size());
+  for (const auto& p : *parts)
+    if (auto known = locate(p, positions.subspan(p.from, p.count), slots_.data() + p.from); !known)
+      return known;
+  const std::vector<T> zeros(state ? 0 : positions.size() * state_width_, T(0));
+  const T* v = static_cast<const T*>(values);
+  const T* s = state ? static_cast<const T*>(state) : zeros.data();
   for (const auto& p : *parts) {
+    const span<const row_slot> slots(slots_.data() + p.from, p.count);
+    write_rows(values_of(*p.rows, 0), width_, slots, v + p.from * width_);
+    write_rows(state_of(*p.rows, 0), state_width_, slots, s + p.from * state_width_);
     fresh_rows fresh;
-    for (std::size_t i = p.from; i < p.from + p.count; ++i) {
-      const T* v = value + i * width_;
-      const T* s = state ? static_cast<const T*>(state) + i * state_width_ : zeros.data();
-      if (slots_[i] == absent_row) {
-        fresh.positions.push_back(positions[i]);
-        fresh.values.insert(fresh.values.end(), v, v + width_);
-        fresh.state.insert(fresh.state.end(), s, s + state_width_);
-        continue;
-      }
-      std::copy(v, v + width_, values_of(*p.rows, slots_[i]));
-      std::copy(s, s + state_width_, state_of(*p.rows, slots_[i]));
-    }
+    for (std::size_t i = p.from; i < p.from + p.count; ++i)
+      if (slots_[i] == absent_row)
+        fresh.add(positions[i], {v + i * width_, width_}, {s + i * state_width_, state_width_});
     p.rows->insert(fresh.positions, reinterpret_cast<const std::byte*>(fresh.values.data()),
                    reinterpret_cast<const std::byte*>(fresh.state.data()));
   }
@@ -346,15 +344,16 @@ result<void> typed_table<T>::pull(span<const position> positions, void* out,
                                   const overwritten* before) const {
   auto parts = parts_of(positions);
   if (!parts) return parts.failure();
-  std::vector<row_slot> slots;
-  if (auto known = locate(*parts, positions, slots); !known) return known;
-  T* to = static_cast<T*>(out);
+  row_slot slots[pull_rows];
   for (const auto& p : *parts)
-    for (std::size_t i = p.from; i < p.from + p.count; ++i) {
-      if (slots[i] == absent_row)
-        init_.fill(spec_.keys.key_at(positions[i]), to + i * width_, width_);
-      else
-        std::memcpy(to + i * width_, values_of(*p.rows, slots[i]), width_ * sizeof(T));
+    for (std::size_t from = p.from; from < p.from + p.count; from += pull_rows) {
+      const auto at = positions.subspan(from, std::min(pull_rows, p.from + p.count - from));
+      if (auto known = locate(p, at, slots); !known) return known;
+      T* to = static_cast<T*>(out) + from * width_;
+      read_rows(values_of(*p.rows, 0), width_, {slots, at.size()}, to);
+      if (std::find(slots, slots + at.size(), absent_row) == slots + at.size()) continue;
+      for (std::size_t i = 0; i < at.size(); ++i)
+        if (slots[i] == absent_row) init_.fill(spec_.keys.key_at(at[i]), to + i * width_, width_);
     }
   if (before) before->restore(positions, width_ * sizeof(T), static_cast<std::byte*>(out));
   return {};

@@ -43,22 +43,26 @@ class typed_table final : public table {
     std::vector<position> positions;
     std::vector<T> values, state;
     void clear() { positions.clear(), values.clear(), state.clear(); }
+    void add(position at, span<const T> value, span<const T> its_state) {
+      positions.push_back(at);
+      values.insert(values.end(), value.begin(), value.end());
+      state.insert(state.end(), its_state.begin(), its_state.end());
+    }
   };
 
   result<std::vector<part>> parts_of(span<const position> positions) const;
-  result<void> locate(const std::vector<part>& parts, span<const position> positions,
-                      std::vector<row_slot>& slots) const;
+  result<void> locate(const part& p, span<const position> positions, row_slot* slots) const;
   std::unique_ptr<row_storage> make_piece(closed_range range) const;
   void initialise(row_storage& dense) const;
 
-  bool run(const std::vector<part>& parts, span<const position> positions, const T* pushed,
-           const step& now, std::size_t& done);
-  void read_chunk(const part& p, span<const position> positions, std::size_t from,
-                  std::size_t count);
+  result<void> run(const std::vector<part>& parts, span<const position> positions, const T* pushed,
+                   const step& now, std::size_t& done);
+  void read_chunk(const part& p, span<const position> at, std::size_t from);
   const T* clipped(const T* pushed, std::size_t rows);
   bool finite_chunk(std::size_t rows) const;
-  void write_chunk(const part& p, span<const position> positions, std::size_t from,
-                   std::size_t count, fresh_rows& fresh);
+  void write_chunk(const part& p, span<const position> at, std::size_t from, fresh_rows& fresh);
+  template <class Visit>
+  void for_state_arrays(Visit&& visit) const;
   void undo(const std::vector<part>& parts, std::size_t done);
   void keep_old(span<const position> positions, overwritten& keep);
 
@@ -82,7 +86,7 @@ class typed_table final : public table {
   std::vector<row_slot> slots_;
   std::vector<T> old_values_, old_state_;  // what its rows held, row after row
   std::vector<fresh_rows> fresh_;          // by part
-  std::vector<T> chunk_values_, chunk_pushed_, chunk_state_;
+  std::vector<T> chunk_values_, chunk_pushed_, chunk_state_, chunk_rows_state_;
   std::vector<T*> per_value_, per_row_;  // the arrays in chunk_state_
 };
 

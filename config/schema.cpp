@@ -55,6 +55,8 @@ std::string probable_key(const Descriptor& section, const std::string& path,
   std::vector<std::string> here, everywhere;
   for (const auto* field : fields_of(section)) here.push_back(field->name());
   if (const auto near = nearest(word, here); !near.empty()) return joined(path, near);
+  for (const auto& known : here)
+    if (word.size() > 2 && known.rfind(word, 0) == 0) return joined(path, known);
   collect(*Job::descriptor(), "", everywhere);
   for (const auto& known : everywhere)
     if (leaf(known) == word) return known;

@@ -112,3 +112,18 @@ TEST_CASE("shuffling differs by epoch, slot and seed") {
   CHECK(first(1, 0, 0) != first(1, 1, 0));
   CHECK(first(1, 0, 0) != first(2, 0, 0));
 }
+
+TEST_CASE("the rows before a clock are those of all minibatches before it") {
+  const auto blocks = blocks_of({20, 7, 31, 1, 40});
+  for (const auto part : {row_range{0, 99}, row_range{5, 60}, row_range{8, 8}}) {
+    const schedule_options options{9, 2, 3, 6, true};
+    minibatch_schedule schedule(blocks, part, options), asked(blocks, part, options);
+    std::uint64_t rows = 0;
+    for (std::uint64_t clock = 0; clock < schedule.clocks(); ++clock) {
+      CHECK(asked.rows_before(clock) == rows);
+      rows += schedule.at(clock).rows.size();
+    }
+    CHECK(asked.rows_before(schedule.clocks()) == rows);
+    CHECK(rows == 3 * part.rows());
+  }
+}

@@ -1,6 +1,7 @@
 #pragma once
 // Bytes that can grow without being held twice: large pieces are pages of their own, which the
-// system moves by their addresses instead of copying them.
+// system moves by their addresses instead of copying them, and the largest ones lie in huge pages
+// where the system grants them.
 
 #include <cstddef>
 
@@ -20,6 +21,7 @@ class growing_memory {
 
  private:
   static constexpr std::size_t least_mapped = std::size_t{1} << 18;
+  static constexpr std::size_t least_huge = std::size_t{1} << 22;
 
   void* data_ = nullptr;
   std::size_t size_ = 0;

@@ -1,7 +1,6 @@
 #pragma once
 // Bytes that can grow without being held twice: large pieces are pages of their own, which the
-// system moves by their addresses instead of copying them, and the largest ones lie in huge pages
-// where the system grants them.
+// system moves by their addresses instead of copying them.
 
 #include <cstddef>
 
@@ -21,7 +20,6 @@ class growing_memory {
 
  private:
   static constexpr std::size_t least_mapped = std::size_t{1} << 18;
-  static constexpr std::size_t least_huge = std::size_t{1} << 22;
 
   void* data_ = nullptr;
   std::size_t size_ = 0;

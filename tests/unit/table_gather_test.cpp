@@ -1,7 +1,9 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <map>
 
 #include "actors/server/table/gather.hpp"
@@ -61,6 +63,28 @@ TEST_CASE("gathering adds up in the order of the inputs, bit for bit") {
     RC_ASSERT(agrees<float>(random, value_type::f32));
     RC_ASSERT(agrees<double>(random, value_type::f64));
   }));
+}
+
+TEST_CASE("gathering many rows gives what gathering them in two parts gives") {
+  random_source random(4);
+  std::vector<push<float>> low(5), high(5), whole(5);
+  for (std::size_t k = 0; k < 5; ++k)
+    for (position at = 0; at < 60000; at += 1 + random.below(k < 2 ? 3 : 50)) {
+      const auto v = static_cast<float>(random.unit());
+      for (auto* p : {at < 31234 ? &low[k] : &high[k], &whole[k]}) {
+        p->positions.push_back(at);
+        p->values.push_back(v);
+      }
+    }
+  const auto all = gather(value_type::f32, 1, inputs_of(whole), 1);
+  auto first = gather(value_type::f32, 1, inputs_of(low), 1);
+  const auto second = gather(value_type::f32, 1, inputs_of(high), 1);
+  first.positions.insert(first.positions.end(), second.positions.begin(), second.positions.end());
+  first.values.insert(first.values.end(), second.values.begin(), second.values.end());
+  CHECK(all.positions == first.positions);
+  CHECK(all.values == first.values);
+  CHECK(std::adjacent_find(all.positions.begin(), all.positions.end(), std::greater_equal<>()) ==
+        all.positions.end());
 }
 
 TEST_CASE("an input without rows changes no bit of the sum") {

@@ -30,8 +30,8 @@ target_compile_options(troupe_flags INTERFACE -ffp-contract=off -fno-fast-math)
 target_compile_options(troupe_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
   -Wunused -Wnull-dereference $<$<BOOL:${TROUPE_WERROR}>:-Werror>)
-# g++ 12 reports null dereferences inside the standard library at -O2 that are not there.
-target_compile_options(troupe_flags INTERFACE -Wno-null-dereference)
+# g++ 12 reports null dereferences and uninitialised variants inside the standard library at -O2 that are not there.
+target_compile_options(troupe_flags INTERFACE -Wno-null-dereference -Wno-maybe-uninitialized)
 if(TROUPE_SANITIZER STREQUAL "address")
   target_compile_options(troupe_flags INTERFACE -fsanitize=address -fno-omit-frame-pointer)
   target_link_options(troupe_flags INTERFACE -fsanitize=address)

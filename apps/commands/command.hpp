@@ -1,5 +1,5 @@
 #pragma once
-// A command of the executable: its name, one line of what it does, and the function that runs it.
+// The commands of the executable: a name, one line of what it does, and the function that runs it.
 
 #include <iosfwd>
 #include <string>
@@ -19,7 +19,7 @@ error as_bad_input(error why);
 // "troupe: TEXT" on standard error, one line for each line of the text; returns its exit code.
 int report(const error& why);
 
-struct command {
+struct subcommand {
   const char* name;
   const char* summary;
   int (*run)(const std::vector<std::string>& arguments);

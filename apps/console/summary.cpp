@@ -62,22 +62,45 @@ void add_metrics(page& p, const pb::JobStatus& status) {
   }
 }
 
+// Staleness 0, 1, 2, 3, and from there on by doubling ranges, so that a long tail stays a few
+// lines.
+struct staleness_range {
+  std::size_t first = 0, last = 0;
+  std::uint64_t pulls = 0;
+};
+
+std::vector<staleness_range> ranges_of(const std::vector<std::uint64_t>& staleness) {
+  std::vector<staleness_range> ranges;
+  for (std::size_t first = 0; first < staleness.size();) {
+    const auto last = first < 4 ? first : 2 * first - 1;
+    staleness_range r{first, last, 0};
+    for (auto i = first; i <= last && i < staleness.size(); ++i) r.pulls += staleness[i];
+    ranges.push_back(r);
+    first = last + 1;
+  }
+  return ranges;
+}
+
 void add_staleness(page& p, const totals& sum) {
+  const auto ranges = ranges_of(sum.staleness);
   std::uint64_t pulls = 0, most = 0;
-  for (const auto n : sum.staleness) {
-    pulls += n;
-    most = std::max(most, n);
+  for (const auto& r : ranges) {
+    pulls += r.pulls;
+    most = std::max(most, r.pulls);
   }
   if (pulls == 0) return;
-  for (std::size_t i = 0; i < sum.staleness.size(); ++i) {
-    if (sum.staleness[i] == 0) continue;
-    const auto cells = std::max<std::size_t>(
-        1, static_cast<std::size_t>(std::lround(static_cast<double>(sum.staleness[i]) /
-                                                static_cast<double>(most) * bar_cells)));
-    p.add("staleness",
-          format("%3zu  %5.1f%%  ", i,
-                 100 * static_cast<double>(sum.staleness[i]) / static_cast<double>(pulls)) +
-              std::string(cells, '#'));
+  for (const auto& r : ranges) {
+    if (r.pulls == 0) continue;
+    const auto share = static_cast<double>(r.pulls) / static_cast<double>(most) * bar_cells;
+    const auto cells = std::max<std::size_t>(1, static_cast<std::size_t>(std::lround(share)));
+    // The last number of the histogram stands for all that is staler.
+    const bool open = r.last + 1 >= sum.staleness.size() && sum.max_staleness > r.last;
+    const auto name = r.first == r.last ? format("%zu", r.first)
+                      : open            ? format("%zu+", r.first)
+                                        : format("%zu-%zu", r.first, r.last);
+    p.add("staleness", format("%6s  %5.1f%%  ", name.c_str(),
+                              100 * static_cast<double>(r.pulls) / static_cast<double>(pulls)) +
+                           std::string(cells, '#'));
   }
 }
 

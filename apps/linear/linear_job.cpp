@@ -132,6 +132,13 @@ result<linear_job> make_linear_job(const config::Job& job, const data_facts& tra
   std::vector<table_penalty> penalties;
   for (const auto& table : made.tables) penalties.push_back({table.l1(), table.l2()});
   made.metrics = metric_settings_of(model, std::move(penalties));
+  // FTRL sets its penalties against the sum of the whole run's gradients, which is the objective's
+  // once an epoch.
+  for (auto& table : made.tables)
+    if (table.function() == "ftrl") {
+      table.set_l1(table.l1() * job.training().epochs());
+      table.set_l2(table.l2() * job.training().epochs());
+    }
 
   auto& training = made.training;
   const std::uint64_t minibatch = job.training().minibatch();

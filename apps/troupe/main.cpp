@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr troupe::command commands[] = {
+constexpr troupe::subcommand commands[] = {
     {"sim", "run a job's whole cluster in this process", troupe::sim_command},
     {"evaluate", "measure a saved model on data", troupe::evaluate_command},
     {"export", "write a saved model as text", troupe::export_command},

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "actors/server/plan.hpp"
 #include "tests/support/toy_job.hpp"
 

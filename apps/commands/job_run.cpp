@@ -6,6 +6,9 @@
 #include "actors/worker/data/dataset.hpp"
 #include "apps/linear/linear_application.hpp"
 #include "apps/linear/linear_job.hpp"
+#include "apps/linear/saved_linear.hpp"
+#include "apps/model/model_digest.hpp"
+#include "apps/model/model_folder.hpp"
 #include "core/hash.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -110,6 +113,21 @@ console::run_facts facts_of(const config::Job& job, const dataset& train, const 
   return f;
 }
 
+// Where the model goes: what stands in its way is found out before anything is computed.
+result<void> save_into(prepared_job& p, const config::Job& job, const linear_job& linear,
+                       const std::shared_ptr<file_system>& files) {
+  if (job.model().output().empty()) return {};
+  const model_folder folder(job.model().output());
+  if (const auto ready = folder.prepare(*files); !ready) return ready.failure();
+  p.cluster.scheduler.job.model_folder = folder.partial();
+  p.cluster.scheduler.publish = [folder, files, description = describe_model(job, linear),
+                                 dictionary = job.data().dictionary()](const publish_model& m) {
+    return folder.publish(*files, description, m.parts, m.tables, m.metrics, dictionary);
+  };
+  p.facts.model_folder = folder.path();
+  return {};
+}
+
 }  // namespace
 
 result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_system> files) {
@@ -146,11 +164,12 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   const auto& s = job.supervision();
   p.cluster.restarts = {s.restarts(), duration(s.restart_window()), duration(s.backoff()),
                         duration(s.backoff_limit())};
+  p.facts = facts_of(job, **train, test.get(), scheduler.job.plan);
+  if (const auto saving = save_into(p, job, *linear, files); !saving) return saving.failure();
   p.cluster.threads = job.cluster().threads();
   p.cluster.request_timeout = duration(job.cluster().request_timeout());
   p.cluster.files = std::move(files);
   p.cluster.work_done = work_done;
-  p.facts = facts_of(job, **train, test.get(), scheduler.job.plan);
   return p;
 }
 
@@ -160,6 +179,11 @@ pb::JobStatus run_job(prepared_job& job,
   job.cluster.watch = [&](const pb::JobStatus& status) { return watch(status, wall_clock()); };
   auto status = run_local_cluster(job.cluster);
   job.facts.wall_seconds = seconds_of(wall_clock() - begun);
+  if (status.phase() == pb::JobStatus::FINISHED)
+    job.facts.model_digest =
+        model_digest(std::vector<pb::TableSummary>(status.tables().begin(), status.tables().end()));
+  else
+    job.facts.model_folder.clear();  // nothing was saved
   return status;
 }
 

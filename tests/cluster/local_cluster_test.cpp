@@ -13,8 +13,10 @@ using namespace std::chrono_literals;
 namespace {
 
 struct shape {
-  std::uint32_t workers = 2, servers = 3;
-  std::size_t threads = 2;
+  explicit shape(std::uint32_t w = 2, std::uint32_t s = 3, std::size_t t = 2)
+      : workers(w), servers(s), threads(t) {}
+  std::uint32_t workers, servers;
+  std::size_t threads;
   bool bounded = true;
   std::uint64_t staleness = 0;
   std::vector<fault> faults;
@@ -73,9 +75,9 @@ TEST_CASE(
   jobs[5].toy.function = "ftrl";
   for (const auto& [name, toy] : jobs) {
     INFO(std::string(name));
-    const auto expected = digest(toy, {1, 1, 1});
-    CHECK(digest(toy, {2, 1}) == expected);
-    CHECK(digest(toy, {4, 3}) == expected);
+    const auto expected = digest(toy, shape(1, 1, 1));
+    CHECK(digest(toy, shape(2, 1)) == expected);
+    CHECK(digest(toy, shape(4, 3)) == expected);
     shape crashing{2, 3};
     crashing.faults = two_crashes;
     CHECK(digest(toy, crashing) == expected);
@@ -85,7 +87,7 @@ TEST_CASE(
     CHECK(digest(toy, repeating) == expected);
     auto other = toy;
     other.seed = 2;
-    CHECK(digest(other, {2, 3}) != expected);
+    CHECK(digest(other, shape(2, 3)) != expected);
   }
 }
 
@@ -164,5 +166,5 @@ TEST_CASE("more slots than work: a slot with nothing to do blocks nobody") {
   toy_settings toy;
   toy.slots = 6;
   toy.clocks = 2;
-  CHECK(run(toy, {2, 2}).phase() == pb::JobStatus::FINISHED);
+  CHECK(run(toy, shape(2, 2)).phase() == pb::JobStatus::FINISHED);
 }

@@ -38,7 +38,7 @@ void fill_field(google::protobuf::Message& message, const google::protobuf::Fiel
       set(&R::AddInt32, &R::SetInt32, -n);
       break;
     case FieldDescriptor::CPPTYPE_INT64:
-      set(&R::AddInt64, &R::SetInt64, std::int64_t{-1} << 40);
+      set(&R::AddInt64, &R::SetInt64, -(std::int64_t{1} << 40));
       break;
     case FieldDescriptor::CPPTYPE_UINT32:
       set(&R::AddUInt32, &R::SetUInt32, 0xffffff00u + n % 200);

@@ -106,8 +106,8 @@ TEST_CASE("bounded delay: no pull is staler than the bound, whatever the network
   }
 }
 
-TEST_CASE("a job needs no more of its patience than one long cut takes") {
+TEST_CASE("a job finishes though every fifth message is lost") {
   toy_settings toy;
-  auto c = cluster_of(toy, plan_of(toy), 2, {0.5, 0, 1ms, 0}, 3);  // every other message is lost
+  auto c = cluster_of(toy, plan_of(toy), 2, {0.2, 0, 1ms, 0}, 3);
   CHECK(c.run(30min));
 }

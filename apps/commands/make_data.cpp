@@ -34,6 +34,20 @@ int make_synthetic(const apps::synthetic_options& options) {
   return exit_done;
 }
 
+// A number of things. The option library would take -1 for the largest there is.
+struct count_option {
+  std::uint64_t* value;
+  const char* name;
+};
+
+result<void> take(const po::variables_map& values, const count_option& option) {
+  const auto given = values[option.name].as<std::int64_t>();
+  if (given < 0)
+    return error{errc::bad_usage, std::string("--") + option.name + " must not be negative"};
+  *option.value = static_cast<std::uint64_t>(given);
+  return {};
+}
+
 }  // namespace
 
 int make_data_command(const std::vector<std::string>& arguments) {
@@ -43,21 +57,27 @@ int make_data_command(const std::vector<std::string>& arguments) {
                     "or out of a made-up model whose weights it writes beside them.");
   apps::synthetic_options synthetic;
   std::string debian;
+  const count_option counts[] = {{&synthetic.rows, "rows"},
+                                 {&synthetic.test_rows, "test-rows"},
+                                 {&synthetic.features, "features"},
+                                 {&synthetic.per_row, "per-row"},
+                                 {&synthetic.seed, "seed"}};
+  const auto with_default = [](std::uint64_t value) {
+    return po::value<std::int64_t>()->default_value(static_cast<std::int64_t>(value));
+  };
   line.options().add_options()("debian", po::value(&debian)->value_name("FOLDER"),
                                "from the package index")(
       "synthetic", po::value(&synthetic.folder)->value_name("FOLDER"),
-      "from a known sparse logistic model")(
-      "rows", po::value(&synthetic.rows)->default_value(synthetic.rows),
-      "synthetic: training rows")(
-      "test-rows", po::value(&synthetic.test_rows)->default_value(synthetic.test_rows),
-      "synthetic: test rows")("features",
-                              po::value(&synthetic.features)->default_value(synthetic.features),
-                              "synthetic: features in all")(
-      "per-row", po::value(&synthetic.per_row)->default_value(synthetic.per_row),
-      "synthetic: features of a row, on average")(
-      "seed", po::value(&synthetic.seed)->default_value(synthetic.seed), "synthetic: the seed");
+      "from a known sparse logistic model")("rows", with_default(synthetic.rows),
+                                            "synthetic: training rows")(
+      "test-rows", with_default(synthetic.test_rows), "synthetic: test rows")(
+      "features", with_default(synthetic.features), "synthetic: features in all")(
+      "per-row", with_default(synthetic.per_row), "synthetic: features of a row, on average")(
+      "seed", with_default(synthetic.seed), "synthetic: the seed");
   po::variables_map values;
   if (const auto over = line.parse(arguments, values)) return *over;
+  for (const auto& option : counts)
+    if (const auto taken = take(values, option); !taken) return report(taken.failure());
   if (debian.empty() == synthetic.folder.empty())
     return report(
         {errc::bad_usage, "make-data needs either --debian FOLDER or --synthetic FOLDER"});

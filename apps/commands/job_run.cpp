@@ -176,7 +176,7 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
 pb::JobStatus run_job(prepared_job& job,
                       const std::function<bool(const pb::JobStatus&, instant)>& watch) {
   const auto begun = wall_clock();
-  job.cluster.watch = [&](const pb::JobStatus& status) { return watch(status, wall_clock()); };
+  job.cluster.watch = [&](const pb::JobStatus& status) { return watch && watch(status, wall_clock()); };
   auto status = run_local_cluster(job.cluster);
   job.facts.wall_seconds = seconds_of(wall_clock() - begun);
   if (status.phase() == pb::JobStatus::FINISHED)

@@ -188,8 +188,8 @@ TEST_CASE("the summary is aligned and says what came of the job") {
         "              digest 0123456789abcdef0123456789abcdef\n"
         "              saved in models/census\n"
         "  traffic     3.0 MB pushed, 5.0 MB pulled\n"
-        "  staleness     0   75.0%  ##############################\n"
-        "                2   25.0%  ##########\n"
+        "  staleness        0   75.0%  ##############################\n"
+        "                   2   25.0%  ##########\n"
         "  waiting     for pulls 20 ms a slot, the longest slot 0 with 40 ms\n");
 }
 

@@ -11,7 +11,7 @@
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 
-#include <charconv>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -59,6 +59,10 @@ using words = std::vector<std::string>;
 inline words operator+(words some, const words& more) {
   some.insert(some.end(), more.begin(), more.end());
   return some;
+}
+
+inline words set(const std::string& assignment) {
+  return {"--set", assignment};
 }
 
 inline program_end troupe_in(const std::string& folder, const words& arguments) {
@@ -120,14 +124,31 @@ class workplace {
     REQUIRE(end.exit_code == 0);
     return {std::move(end), read_file(folder_ / "result.json")};
   }
+  // Several at once, since each mostly waits for its own ticks. None may save a model.
+  std::vector<trained> train_all(const std::vector<words>& several) const {
+    program_place place;
+    place.folder = path();
+    std::vector<std::unique_ptr<running_program>> running;
+    for (std::size_t i = 0; i < several.size(); ++i)
+      running.push_back(std::make_unique<running_program>(
+          words{TROUPE_BINARY, "sim", "job.toml", "--json", page(i)} + several[i] +
+              set("model.output=\"\""),
+          place));
+    std::vector<trained> all;
+    for (std::size_t i = 0; i < several.size(); ++i) {
+      const auto& end = running[i]->wait();
+      INFO(end.out, end.err);
+      REQUIRE(end.exit_code == 0);
+      all.emplace_back(end, read_file(folder_ / page(i)));
+    }
+    return all;
+  }
 
  private:
+  static std::string page(std::size_t i) { return "result-" + std::to_string(i) + ".json"; }
+
   const temporary_folder folder_;
 };
-
-inline words set(const std::string& assignment) {
-  return {"--set", assignment};
-}
 
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

@@ -54,7 +54,8 @@ struct table_shape {
 };
 
 struct client_settings {
-  duration request_timeout = std::chrono::seconds(2);  // beyond what the server may hold
+  duration request_timeout =
+      std::chrono::seconds(2);  // for an answer, beyond what the server may hold
   duration hold = std::chrono::seconds(1);
   duration patience = std::chrono::minutes(2);
   duration backoff = std::chrono::milliseconds(20);
@@ -99,7 +100,6 @@ struct outgoing_pull {
 struct outgoing {
   std::uint64_t number = 0;
   std::uint32_t server = 0;
-  duration timeout{};
   std::variant<outgoing_push, outgoing_pull> message;
 };
 
@@ -152,7 +152,8 @@ class client {
   // The lowest clock with a push not yet acknowledged; clock() when all are.
   std::uint64_t oldest_clock_under_way() const;
 
-  // What to send now; each is followed by exactly one of the calls below.
+  // What to send now; each is followed by at most one of the calls below. Without any, the client
+  // itself takes the request for lost when its time is up: whoever sends it needs no timer for it.
   std::vector<outgoing> take_outgoing();
   bool has_outgoing() const { return !to_send_.empty() || !answered_at_once_.empty(); }
   void on_reply(std::uint64_t number, const pb::PushReply& reply);
@@ -199,7 +200,7 @@ class client {
     std::uint32_t server = 0;
     std::vector<slice> slices;
     closed_range range;
-    bool in_flight = false;
+    std::optional<instant> answer_due;  // while it is in flight
     std::uint32_t failures = 0;
     std::optional<instant> retry_at;
     std::string trouble;  // what the last try met

@@ -70,14 +70,13 @@ std::vector<outgoing> client::take_outgoing() {
 outgoing client::message_of(std::uint64_t number) {
   auto& p = parts_.at(number);
   const auto& r = requests_.at(p.of);
-  p.in_flight = true;
   p.retry_at.reset();
   // Never past the patience by more than the request's own timeout.
   const auto hold = std::max(duration::zero(), std::min(settings_.hold, r.deadline - now_));
+  p.answer_due = now_ + hold + settings_.request_timeout;
   outgoing out;
   out.number = number;
   out.server = p.server;
-  out.timeout = hold + settings_.request_timeout;
   if (r.what == kind::push) {
     outgoing_push m;
     m.header = r.number;
@@ -116,7 +115,7 @@ outgoing client::message_of(std::uint64_t number) {
 template <class Reply>
 bool client::settle(std::uint64_t number, const Reply& reply) {
   auto& p = parts_.at(number);
-  p.in_flight = false;
+  p.answer_due.reset();
   switch (reply.outcome()) {
     case pb::DONE:
     case pb::REJECTED:
@@ -204,7 +203,7 @@ void client::on_reply(std::uint64_t number, const pb::PullReply& reply, const bl
 void client::on_failure(std::uint64_t number, const std::string& reason) {
   const auto found = parts_.find(number);
   if (found == parts_.end()) return;
-  found->second.in_flight = false;
+  found->second.answer_due.reset();
   retry_later(number, reason);
 }
 
@@ -225,7 +224,7 @@ void client::retry_later(std::uint64_t number, std::string trouble) {
 void client::resend_missing(std::uint64_t number, std::uint64_t clock, std::uint32_t index) {
   auto& refused = parts_.at(number);
   const auto server = refused.server;
-  refused.in_flight = false;
+  refused.answer_due.reset();
   const auto expected = std::pair(clock, index);
   bool earlier = false;
   for (const auto& [other, p] : parts_) {
@@ -312,16 +311,21 @@ std::string client::describe(const part& p) const {
 std::optional<instant> client::next_wake() const {
   std::optional<instant> next;
   for (const auto& [number, p] : parts_)
-    if (p.retry_at && (!next || *p.retry_at < *next)) next = p.retry_at;
+    for (const auto& when : {p.retry_at, p.answer_due})
+      if (when && (!next || *when < *next)) next = when;
   return next;
 }
 
 void client::on_time() {
-  for (auto& [number, p] : parts_)
+  std::vector<std::uint64_t> lost;
+  for (auto& [number, p] : parts_) {
     if (p.retry_at && *p.retry_at <= now_) {
       p.retry_at.reset();
       to_send_.push_back(number);
     }
+    if (p.answer_due && *p.answer_due <= now_) lost.push_back(number);
+  }
+  for (const auto number : lost) on_failure(number, "no reply in time");
 }
 
 std::string client::waiting_for() const {

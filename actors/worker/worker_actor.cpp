@@ -175,16 +175,16 @@ void worker_state::send(talker who, outgoing message) {
                                     static_cast<unsigned long long>(push->header.clock())));
 }
 
+// No timer of CAF's goes with a request: the client keeps its deadlines itself.
 void worker_state::send_once(talker who, const outgoing& message, const server_actor& server) {
   const auto number = message.number;
   const auto failed = [this, who, number](const caf::error& why) { on_failure(who, number, why); };
   if (const auto* push = std::get_if<outgoing_push>(&message.message))
-    self_
-        ->request(server, message.timeout, push_atom::value, push->header, push->keys, push->values)
+    self_->request(server, caf::infinite, push_atom::value, push->header, push->keys, push->values)
         .then([this, who, number](const pb::PushReply& reply) { on_reply(who, number, reply); },
               failed);
   else if (const auto* pull = std::get_if<outgoing_pull>(&message.message))
-    self_->request(server, message.timeout, pull_atom::value, pull->header, pull->keys)
+    self_->request(server, caf::infinite, pull_atom::value, pull->header, pull->keys)
         .then(
             [this, who, number](const pb::PullReply& reply, const blob& keys, const blob& values) {
               on_reply(who, number, reply, keys, values);

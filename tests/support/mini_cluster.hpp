@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "actors/server/plan.hpp"
@@ -137,14 +138,9 @@ class mini_cluster {
     for (auto& message : loop.take_outgoing()) {
       const auto number = message.number;
       const auto server = message.server;
-      const auto timeout = message.timeout;
       const auto question = next_question_++;
-      open_[question] = true;
+      open_.insert(question);
       carry([=] { arrive(s, epoch, number, question, server, message); });
-      at(timeout, [=] {
-        if (open_.erase(question) > 0)
-          with(s, epoch, [&](slot_loop& l) { l.on_failure(number, "no reply", now_); });
-      });
     }
     if (const auto wake = loop.next_wake())
       at(std::max(*wake - now_, duration::zero()), [=] {
@@ -203,7 +199,7 @@ class mini_cluster {
   std::vector<std::unique_ptr<shard>> shards_;
   std::vector<slot_life> slots_;
   std::map<std::pair<instant, std::uint64_t>, std::function<void()>> events_;
-  std::map<std::uint64_t, bool> open_;  // questions not yet answered or timed out
+  std::set<std::uint64_t> open_;  // questions not yet answered
   std::map<std::pair<std::uint32_t, asker>, asked> askers_;
   std::uint64_t next_event_ = 0, next_question_ = 0;
   asker next_asker_ = 1;

@@ -226,6 +226,29 @@ TEST_CASE("a pull backs off, and after its retries fails with the server and the
         "after 3 tries");
 }
 
+TEST_CASE("a request without an answer is taken for lost when its time is up, and sent again") {
+  client_settings settings;
+  settings.request_timeout = 2s;
+  settings.hold = 1s;
+  settings.backoff = 10ms;
+  fixture f(1, settings);
+  bool answered = false;
+  f.c.pull(0, f.keys({1}), {}, [&](result<pulled> r) { answered = r.ok(); });
+  const auto first = f.send();
+  CHECK(f.c.next_wake()->ns ==
+        duration(3s).count());  // what the server may hold, and the answer's own time
+  f.c.at(*f.c.next_wake());
+  f.c.on_time();
+  CHECK(f.send().empty());
+  CHECK(f.c.next_wake()->ns == duration(3010ms).count());
+  f.c.at(*f.c.next_wake());
+  f.c.on_time();
+  CHECK(f.send().size() == 1);
+  f.answer(first[0]);  // late, but right all the same
+  CHECK(answered);
+  CHECK_FALSE(f.c.next_wake());
+}
+
 TEST_CASE("a push is tried until the patience ends, whatever the number of failures") {
   client_settings settings;
   settings.pull_retries = 1;

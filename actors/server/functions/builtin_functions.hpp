@@ -4,20 +4,22 @@
 // the step's share of the data.
 //
 //   add       w += g
-//   assign    w = g (not additive)
-//   sgd       d = g;                                   e = r
-//   momentum  d = m = momentum * m + g;                e = r      Polyak 1964, "heavy ball"
-//   nesterov  m = momentum * m + g; d = g + momentum * m; e = r   Sutskever et al., ICML 2013, in
-//   Bengio's form adagrad   n += g^2; d = g;                         e = r / (sqrt(n) + epsilon)
-//   Duchi et al., JMLR 2011 rmsprop   n = decay * n + (1 - decay) * g^2; d = g; e = r / (sqrt(n) +
-//   epsilon)    Tieleman, Hinton 2012 adam      m = beta1 * m + (1 - beta1) * g, v alike with g^2
-//   and beta2; t counts the row's own steps ("lazy");
-//             d = m / (1 - beta1^t);                   e = r / (sqrt(v / (1 - beta2^t)) + epsilon)
-//                                                                                     Kingma, Ba,
-//                                                                                     ICLR 2015,
-//                                                                                     alg. 1
-//   ftrl      FTRL-proximal, McMahan et al., KDD 2013, algorithm 1, with alpha and beta; state z,
-//   n.
+//   assign    w = g; not additive
+//   sgd       d = g; e = r
+//   momentum  m = momentum * m + g; d = m; e = r
+//             "heavy ball", Polyak 1964
+//   nesterov  m = momentum * m + g; d = g + momentum * m; e = r
+//             Sutskever et al., ICML 2013, in Bengio's form
+//   adagrad   n += g^2; d = g; e = r / (sqrt(n) + epsilon)
+//             Duchi et al., JMLR 2011
+//   rmsprop   n = decay * n + (1 - decay) * g^2; d = g; e = r / (sqrt(n) + epsilon)
+//             Tieleman, Hinton 2012
+//   adam      m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g^2;
+//             d = m / (1 - beta1^t); e = r / (sqrt(v / (1 - beta2^t)) + epsilon),
+//             where t counts the row's own steps ("lazy")
+//             Kingma, Ba, ICLR 2015, algorithm 1
+//   ftrl      FTRL-proximal with alpha and beta; state z, n
+//             McMahan et al., KDD 2013, algorithm 1
 //
 // All from sgd to adam take g = pushed + s * l2 * w and end with
 //   w = soft(w - e * d, e * s * l1),   soft(x, c) = sign(x) * max(|x| - c, 0),

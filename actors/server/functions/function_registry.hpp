@@ -8,8 +8,8 @@
 //    public:
 //     explicit largest(const function_numbers&) {}
 //     void apply(const row_block<T>& b, const step&) override {
-//       for (std::size_t i = 0; i < b.size(); ++i) b.values[i] = std::max(b.values[i],
-//       b.pushed[i]);
+//       for (std::size_t i = 0; i < b.size(); ++i)
+//         b.values[i] = std::max(b.values[i], b.pushed[i]);
 //     }
 //   };
 //   function_registry::global().add(entry_of<largest>("largest"));

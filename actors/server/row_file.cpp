@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <string_view>
 
 #include "core/bytes.hpp"
@@ -50,13 +51,17 @@ class block_writer {
  public:
   block_writer(writable_file& file, std::uint64_t offset) : file_(file), offset_(offset) {}
 
-  result<void> add(const table_rows& rows) {
+  result<void> add(const table_rows& rows, std::size_t from, std::size_t count) {
+    const auto put = [&](const auto& items) {
+      const auto each = items.size() / rows.positions.size();
+      bytes_.put_all(span(items.data(), items.size()).subspan(from * each, count * each));
+    };
     bytes_.clear();
-    bytes_.put_all(span<const position>(rows.positions));
-    bytes_.put_all(span<const std::byte>(rows.values));
-    bytes_.put_all(span<const std::byte>(rows.state));
+    put(rows.positions);
+    put(rows.values);
+    put(rows.state);
     footer_.put(static_cast<std::uint64_t>(bytes_.size()));
-    footer_.put(static_cast<std::uint64_t>(rows.positions.size()));
+    footer_.put(static_cast<std::uint64_t>(count));
     footer_.put(xxh3(bytes_.bytes()));
     ++blocks_;
     offset_ += bytes_.size();
@@ -107,13 +112,15 @@ result<row_file_facts> write_rows(file_system& files, const std::string& path, c
   const auto header = header_of(facts);
   if (auto written = (*file)->append(header.bytes()); !written) return written.failure();
   block_writer blocks(**file, header.size());
-  const auto rows_at_once =
+  const auto rows_of_block =
       std::max<std::uint64_t>(1, block_bytes / (sizeof(position) + spec.row_bytes() + state_bytes));
   closed_range rest = all_keys;
   for (bool more = true; more;) {
-    const auto rows = t.read_range(rest, rows_at_once, with_state);
-    if (!rows.positions.empty())
-      if (auto added = blocks.add(rows); !added) return added.failure();
+    const auto rows = t.read_range(rest, t.rows_for_reading(), with_state);
+    const auto read = rows.positions.size();
+    for (std::size_t from = 0; from < read; from += rows_of_block)
+      if (auto added = blocks.add(rows, from, std::min(rows_of_block, read - from)); !added)
+        return added.failure();
     more = rows.next.has_value();
     if (more) rest.first = *rows.next;
   }
@@ -221,7 +228,9 @@ result<table_rows> row_file::read(std::size_t block) const {
   rows.positions = in.get_all<position>(p.rows);
   rows.values = in.get_all<std::byte>(p.rows * facts_.width * bytes_of(facts_.type));
   rows.state = in.get_all<std::byte>(p.rows * facts_.state_bytes);
-  if (!in.finished() || !std::is_sorted(rows.positions.begin(), rows.positions.end()))
+  const auto unordered = std::adjacent_find(rows.positions.begin(), rows.positions.end(),
+                                            std::greater_equal<position>());
+  if (!in.finished() || unordered != rows.positions.end())
     return damaged(where + " makes no sense");
   return rows;
 }

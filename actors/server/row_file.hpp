@@ -1,10 +1,12 @@
 #pragma once
 // The rows of a table that one server writes, in a file of their own.
 //
-//   header    magic "TRPROWS\n", version, table name, value type, width, bytes of state in a row,
-//   partitioning blocks    rows in ascending position: count, positions, values and, if kept, state
-//   footer    number of rows, digest (table_summary::digest), place and checksum of every block
-//   trailer   place, size and checksum of header and footer, magic "TRPREND\n"
+//   header    magic "TRPROWS\n", version, table name, value type, width,
+//             bytes of state in a row, partitioning
+//   blocks    rows in ascending position: their positions, their values and, if kept, their state
+//   footer    number of rows, digest (table_summary::digest),
+//             size, rows and checksum of every block
+//   trailer   place and size of the footer, checksum of header and footer, magic "TRPREND\n"
 //
 // Everything is covered by a checksum (XXH3), and every number of a file is held against the file's
 // size before it is believed. Errors name the file; errc::damaged: it is damaged or of a newer

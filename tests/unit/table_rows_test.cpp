@@ -195,6 +195,39 @@ TEST_CASE("positions that crowd together do not make long probes") {
   }
 }
 
+TEST_CASE("no row ever stands farther from its home than the limit, not even in a growing crowd") {
+  sparse_rows rows({0, top - 1}, {4, 8});
+  const std::vector<std::byte> zeros(8 * 20000);
+  rows.insert(random_positions(20000, 12), zeros.data(), zeros.data());
+  for (position i = 0; i < 5000; ++i) {
+    const position p = (position{1} << 62) + i;
+    rows.insert({&p, 1}, zeros.data(), zeros.data());
+    if (i % 100 == 0) REQUIRE(rows.worst_displacement() <= sparse_rows::most_displaced);
+  }
+  CHECK(rows.scattered());
+  CHECK(rows.rows() == 25000);
+}
+
+TEST_CASE("a scattered table is read in order too, in pieces of any size") {
+  auto spec = spec_of("add");
+  spec.keys = partitioning::by_range(all_keys);
+  const auto t = table_of(spec);
+  std::vector<position> keys;
+  for (position p = 500; keys.size() < 5000; p += 1 + p % 3) keys.push_back(p);
+  REQUIRE(pushed(*t, keys, std::vector<float>(keys.size(), 1)));
+  for (const std::uint64_t limit : {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{4999}, top}) {
+    std::vector<position> got;
+    closed_range rest = all_keys;
+    for (bool more = true; more && got.size() <= keys.size();) {
+      const auto rows = t->read_range(rest, limit);
+      got.insert(got.end(), rows.positions.begin(), rows.positions.end());
+      more = rows.next.has_value();
+      if (more) rest.first = *rows.next;
+    }
+    CHECK_MESSAGE(got == keys, "limit " << limit);
+  }
+}
+
 TEST_CASE("positions that are spread are never scattered") {
   sparse_rows rows({1, top}, {4, 8});
   const auto keys = random_positions(200000, 8);

@@ -142,16 +142,7 @@ void sparse_rows::list(closed_range within, std::size_t limit,
   const closed_range wanted{std::max(within.first, range().first),
                             std::min(within.last, range().last)};
   if (wanted.first > wanted.last || rows.size() >= limit) return;
-  if (scattered_) {
-    const auto begin = static_cast<std::ptrdiff_t>(rows.size());
-    for (std::uint64_t s = 0; s < slots_; ++s)
-      if (keys()[s] != free_slot && wanted.contains(position_of(keys()[s])))
-        rows.push_back({position_of(keys()[s]), static_cast<row_slot>(s)});
-    std::sort(rows.begin() + begin, rows.end(),
-              [](const placed_row& a, const placed_row& b) { return a.at < b.at; });
-    if (rows.size() > limit) rows.resize(limit);
-    return;
-  }
+  if (scattered_) return list_scattered(wanted, limit, rows);
   const order first = order_of(wanted.first), last = order_of(wanted.last);
   for (auto s = home(first); s < slots_ && rows.size() < limit; ++s) {
     const order o = keys()[s];
@@ -159,6 +150,25 @@ void sparse_rows::list(closed_range within, std::size_t limit,
     if (o > last) return;
     rows.push_back({position_of(o), static_cast<row_slot>(s)});
   }
+}
+
+// Keeps the lowest rows seen so far, so that a small part of a large range is not sorted whole.
+void sparse_rows::list_scattered(closed_range wanted, std::size_t limit,
+                                 std::vector<placed_row>& rows) const {
+  const auto lower = [](const placed_row& a, const placed_row& b) { return a.at < b.at; };
+  const auto before = rows.size(), most = limit - before;
+  const auto begin = static_cast<std::ptrdiff_t>(before);
+  for (std::uint64_t s = 0; s < slots_; ++s) {
+    if (keys()[s] == free_slot || !wanted.contains(position_of(keys()[s]))) continue;
+    rows.push_back({position_of(keys()[s]), static_cast<row_slot>(s)});
+    if ((rows.size() - before) / 2 < most) continue;
+    const auto last = rows.begin() + static_cast<std::ptrdiff_t>(limit - 1);
+    std::nth_element(rows.begin() + begin, last, rows.end(), lower);
+    wanted.last = last->at;
+    rows.resize(limit);
+  }
+  std::sort(rows.begin() + begin, rows.end(), lower);
+  if (rows.size() > limit) rows.resize(limit);
 }
 
 std::uint64_t sparse_rows::worst_displacement() const {
@@ -188,11 +198,13 @@ void sparse_rows::insert(span<const position> positions, const std::byte* values
 // False when there is no room nearby: the rows must be spread anew, or scattered.
 bool sparse_rows::insert_one(order o, const std::byte* value, const std::byte* state) {
   const auto slot = lower_bound(o);
-  const auto farthest = std::min(slots_, slot + most_shifted);
+  // All rows that move have their homes at this one's or beyond, so none comes to stand farther
+  // from its home than the free slot is from this.
+  const auto farthest = std::min(slots_, home(o) + most_displaced);
   auto end = slot;
   while (end < farthest && keys()[end] != free_slot) ++end;
-  if (end == farthest) {
-    if (end < slots_ && !scattered_) scatter();
+  if (end >= farthest) {
+    if (farthest < slots_ && !scattered_) scatter();
     return false;
   }
   const auto moved = static_cast<std::size_t>(end - slot);

@@ -9,9 +9,9 @@
 // Growing happens in place: the rows move to the far end of the enlarged arrays and are spread out
 // from there, so at no time are there two copies, not even of a server's only segment.
 //
-// Positions that crowd together would make long probes. When a row would stand `most_displaced`
-// slots from home, or an insert would move `most_shifted` rows, the range is scattered once and for
-// all: rows are then ordered by mix(position), and range reads sort.
+// Positions that crowd together would make long probes. When a row would stand more than
+// `most_displaced` slots from home, the range is scattered once and for all: rows are then ordered
+// by mix(position), and range reads sort.
 
 #include "actors/server/table/growing_memory.hpp"
 #include "actors/server/table/row_storage.hpp"
@@ -21,7 +21,6 @@ namespace troupe {
 class sparse_rows final : public row_storage {
  public:
   static constexpr std::uint64_t most_displaced = 1024;
-  static constexpr std::uint64_t most_shifted = 4096;
 
   // The range must leave out one position of the ring at least: free slots are marked with what
   // cannot be in it.
@@ -64,6 +63,7 @@ class sparse_rows final : public row_storage {
   position position_of(order o) const;
   std::uint64_t home(order o) const;
   std::uint64_t lower_bound(order o) const;
+  void list_scattered(closed_range wanted, std::size_t limit, std::vector<placed_row>& rows) const;
   template <bool mixed, bool far>
   void locate_all(span<const position> positions, row_slot* slots) const;
 

@@ -1,5 +1,6 @@
 #include "actors/server/table/table.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -60,8 +61,14 @@ result<std::unique_ptr<table>> table::make(const table_spec& spec, std::uint64_t
                                       : made(spec, seed, *entry, entry->make_f64(*numbers));
 }
 
+std::uint64_t table::rows_for_reading() const {
+  constexpr std::uint64_t least_bytes = 1 << 22, pieces = 16;
+  const auto row = sizeof(position) + spec_.row_bytes() + state_bytes();
+  return std::max({std::uint64_t{1}, least_bytes / row, rows() / pieces});
+}
+
 table_summary table::summary() const {
-  constexpr std::uint64_t rows_at_once = 1 << 16;
+  const auto rows_at_once = rows_for_reading();
   table_summary sum;
   const auto seed = xxh64(spec_.name, 0);
   closed_range rest = all_keys;

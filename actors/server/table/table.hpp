@@ -68,7 +68,8 @@ class table {
   // kept from.
   virtual result<void> pull(span<const position> positions, void* out,
                             const overwritten* before) const = 0;
-  // At most `limit` (> 0) existing rows inside `range` of all segments.
+  // At most `limit` (> 0) existing rows inside `range` of all segments. Where positions crowd
+  // together a read passes over all rows, so read large tables in few pieces (rows_for_reading).
   virtual table_rows read_range(closed_range range, std::uint64_t limit,
                                 bool with_state = false) const = 0;
   // Sets rows as another copy or a file had them; `state` may be null: zero.
@@ -78,6 +79,8 @@ class table {
   virtual std::size_t rows() const = 0;
   virtual std::size_t live_bytes() const = 0;  // of rows and the gaps between them
   table_summary summary() const;
+  // A limit for reading the whole table: some pieces, and none of them very small.
+  std::uint64_t rows_for_reading() const;
 
  protected:
   explicit table(table_spec spec) : spec_(std::move(spec)) {}

@@ -166,4 +166,12 @@ TEST_CASE("clipping by value cuts each value, clipping by norm shortens each key
   // The square of this one is no float.
   REQUIRE(pushed<float>(*by_norm, {3}, {0, 1e30F}));
   CHECK(pulled<float>(*by_norm, {3}) == std::vector<float>{0, 5});
+  // The square of this one is not even a double.
+  spec.type = value_type::f64;
+  const auto in_double = table_of(spec);
+  REQUIRE(pushed<double>(*in_double, {3, 4}, {3e200, 4e200, 3, 4}));
+  const auto shortened = pulled<double>(*in_double, {3});
+  CHECK(shortened[0] == doctest::Approx(3));
+  CHECK(shortened[1] == doctest::Approx(4));
+  CHECK(pulled<double>(*in_double, {4}) == std::vector<double>{3, 4});
 }

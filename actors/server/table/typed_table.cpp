@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 
+#include "actors/server/table/clipping.hpp"
 #include "actors/server/table/dense_rows.hpp"
 #include "actors/server/table/row_copying.hpp"
 #include "actors/server/table/sparse_rows.hpp"
@@ -226,23 +227,18 @@ void typed_table<T>::read_chunk(const part& p, span<const position> at, std::siz
 
 template <class T>
 const T* typed_table<T>::clipped(const T* pushed, std::size_t rows) {
-  if (spec_.function.clip == clipping::none) return pushed;
-  const T limit = static_cast<T>(spec_.function.clip_at);
+  const double at = spec_.function.clip_at;
   T* out = chunk_pushed_.data();
-  if (spec_.function.clip == clipping::value) {
-    for (std::size_t i = 0; i < rows * width_; ++i)
-      out[i] = std::min(std::max(pushed[i], -limit), limit);
-    return out;
-  }
-  for (std::size_t row = 0; row < rows; ++row) {
-    // In double, where the squares of all floats are finite.
-    double squares = 0;
-    for (std::size_t i = row * width_; i < (row + 1) * width_; ++i)
-      squares += static_cast<double>(pushed[i]) * static_cast<double>(pushed[i]);
-    const double norm = std::sqrt(squares);
-    const double factor = norm > spec_.function.clip_at ? spec_.function.clip_at / norm : 1;
-    for (std::size_t i = row * width_; i < (row + 1) * width_; ++i)
-      out[i] = static_cast<T>(static_cast<double>(pushed[i]) * factor);
+  switch (spec_.function.clip) {
+    case clipping::none:
+      return pushed;
+    case clipping::value:
+      clip_by_value(pushed, rows * width_, at, out);
+      break;
+    case clipping::norm:
+      for (std::size_t i = 0; i < rows * width_; i += width_)
+        clip_by_norm(pushed + i, width_, at, out + i);
+      break;
   }
   return out;
 }
@@ -364,12 +360,13 @@ table_rows typed_table<T>::read_range(closed_range range, std::uint64_t limit,
                                       bool with_state) const {
   table_rows out;
   std::vector<placed_row> placed;
+  const auto one_more = limit + (limit < ~std::uint64_t{0} ? 1 : 0);
   const auto append = [&](std::vector<std::byte>& to, const std::byte* from, std::size_t size) {
     to.insert(to.end(), from, from + size);
   };
   for (const auto& piece : pieces_) {
     const auto before = placed.size();
-    piece->list(range, limit + 1, placed);
+    piece->list(range, one_more, placed);
     for (auto i = before; i < placed.size(); ++i) {
       if (i == limit) {
         out.next = placed[i].at;

@@ -50,7 +50,7 @@ TEST_CASE("from enough rows a job learns nearly what the truth behind them score
   REQUIRE(here.troupe({"make-data", "--synthetic", "many", "--features", "300", "--per-row", "10"})
               .exit_code == 0);
   const auto done = here.train(set("data.train=many/train.svm") + set("data.test=many/test.svm") +
-                               set("training.updater.rate=0.05"));
+                               set("training.epochs=10"));
   const auto logloss = truth(here / "many/truth.txt", "logloss");
   const auto accuracy = truth(here / "many/truth.txt", "accuracy");
   CHECK(done.number("test_logloss") < logloss + 0.02);

@@ -16,7 +16,7 @@ std::vector<std::string> as_members(const std::string& lines) {
   std::vector<std::string> members;
   std::istringstream in(lines);
   for (std::string name, digits; in >> name >> digits;)
-    members.push_back("\"" + name + "\": " + digits);
+    members.push_back("\"" + name + "\": " + (digits == "-" ? "null" : digits));
   return members;
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("the export lists every row, the same whatever cluster saved it") {
 
   const auto telling = here.troupe({"export", "--model", "model", "--telling", "3"});
   CHECK(telling.exit_code == 0);
-  CHECK(std::count(telling.out.begin(), telling.out.end(), '\n') >= 6);
+  CHECK(std::count(telling.out.begin(), telling.out.end(), '\n') >= 3);
 }
 
 TEST_CASE("a model can be moved, and is replaced as a whole") {

@@ -6,7 +6,7 @@ using namespace troupe::testing;
 namespace {
 
 // Slot 0 is slow, so that the others run as far ahead as they may.
-const char* const slow_slot = "[[debug.slow]]\nslot = 0\ndelay = \"3 ms\"\n";
+const char* const slow_slot = "[[debug.slow]]\nslot = 0\ndelay = \"10 ms\"\n";
 
 double seconds_waited(const result_page& page) {
   double sum = 0;

@@ -116,10 +116,10 @@ class bench_program final : public slot_program {
 struct bench_application final : application {
   std::size_t count = 0;
   figures* out = nullptr;
-  std::unique_ptr<slot_program> slot(std::uint32_t) override {
+  std::unique_ptr<slot_program> slot(std::uint32_t, meter&) override {
     return std::make_unique<bench_program>(count, *out);
   }
-  result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask&) override {
+  result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask&, meter&) override {
     return error{errc::bad_request, "nothing to score"};
   }
 };
@@ -168,7 +168,6 @@ bool measure(std::size_t count) {
   cluster.worker.app = app;
   cluster.worker.faults = std::make_shared<fault_switches>();
   cluster.files = posix_file_system();
-  cluster.work_done = std::make_shared<meter>();
   const auto status = run_local_cluster(cluster);
   if (status.phase() != pb::JobStatus::FINISHED) {
     std::fprintf(stderr, "actor_bench: %s\n", status.text().c_str());

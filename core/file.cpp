@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 namespace troupe {
 namespace {
@@ -105,6 +107,9 @@ class posix_writable final : public writable_file {
   descriptor file_;
 };
 
+// What is done under a lock, reading a large data set once, may take a while.
+constexpr auto lock_patience = std::chrono::hours(1);
+
 // flock() belongs to the open file, not to the process, so it also keeps threads of one process
 // apart.
 class posix_lock final : public file_lock {
@@ -194,8 +199,14 @@ class posix_files final : public file_system {
   result<std::unique_ptr<file_lock>> lock(const std::string& path) override {
     auto file = opened(path, O_RDWR | O_CREAT);
     if (!file.valid()) return failed("open the lock", path, errno);
-    if (repeated([&] { return ::flock(file.number(), LOCK_EX); }) < 0)
-      return failed("lock", path, errno);
+    // Asked again and again rather than waited for in the kernel, which knows no deadline.
+    const auto deadline = std::chrono::steady_clock::now() + lock_patience;
+    while (repeated([&] { return ::flock(file.number(), LOCK_EX | LOCK_NB); }) < 0) {
+      if (errno != EWOULDBLOCK) return failed("lock", path, errno);
+      if (std::chrono::steady_clock::now() >= deadline)
+        return error{errc::timeout, path + " is locked by another process for too long"};
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
     return std::unique_ptr<file_lock>(std::make_unique<posix_lock>(std::move(file)));
   }
 };

@@ -48,6 +48,9 @@ result<view> view::from_message(const pb::View& message) {
                         s.epoch()});
     expected = s.last() + 1;
   }
+  if (segments.empty() && message.number() != 0)
+    return error{errc::bad_request, format("view %llu: it has no segments",
+                                           static_cast<unsigned long long>(message.number()))};
   if (!segments.empty() && expected != 0)
     return error{errc::bad_request, format("view %llu: segments end before the ring does",
                                            static_cast<unsigned long long>(message.number()))};

@@ -74,7 +74,6 @@ pb::JoinReply coordinator::on_join(const pb::Join& join, instant now) {
           board_.assign(slot, join.index(), now);
           assign(slot, now);
         }
-    if (interrupted_) commands_.push_back(send_stop{join.index(), {}});
   }
   pb::JoinReply reply;
   reply.set_accepted(true);
@@ -141,6 +140,7 @@ void coordinator::assign(std::uint32_t slot, instant now) {
   a.set_epoch(board_.epoch(slot));
   *a.mutable_view() = view_.to_message();
   commands_.push_back(send_assignment{board_.owner(slot), std::move(a)});
+  if (interrupted_) commands_.push_back(send_stop{board_.owner(slot), {}});
 }
 
 void coordinator::on_progress(const pb::Progress& progress, instant now) {
@@ -213,7 +213,7 @@ void coordinator::hand_out_tasks() {
 }
 
 void coordinator::on_task(std::uint32_t worker, const pb::EvaluateTask& task,
-                          const result<pb::EvaluatedPart>& part, const blob& scores, instant now) {
+                          const result<pb::EvaluatedPart>& part, const blob& scores, instant) {
   auto& n = workers_[worker];
   const bool its_own =
       n.task && n.task->data_set() == task.data_set() && n.task->part() == task.part();
@@ -222,13 +222,26 @@ void coordinator::on_task(std::uint32_t worker, const pb::EvaluateTask& task,
   if (!part) {  // the worker died or did not answer in time; its next life or another worker gets
                 // it, at the next tick
     tasks_.push_back(task);
-    if (++tasks_failed_ > most_failed_tasks) fail(part.failure().code, part.failure().text, now);
+    if (++tasks_failed_ > most_failed_tasks) give_up_evaluating(part.failure());
     return;
   }
-  if (!part->done()) return fail(errc::internal, part->text(), now);
+  if (!part->done()) {
+    return give_up_evaluating(
+        {static_cast<errc>(part->code()),
+         format("evaluating '%s': %s", task.data_set().c_str(), part->text().c_str())});
+  }
   evaluation_.add(*part, scores);
   --tasks_open_;
   hand_out_tasks();
+  evaluated_when_all_done();
+}
+
+// The model is there all the same: it is saved, and then the job fails.
+void coordinator::give_up_evaluating(error why) {
+  evaluation_failure_ = std::move(why);
+  tasks_.clear();
+  tasks_open_ = 0;
+  for (auto& [index, n] : workers_) n.task.reset();
   evaluated_when_all_done();
 }
 
@@ -247,15 +260,12 @@ void coordinator::evaluated_when_all_done() {
   for (const auto& [place, part] : summaries_) add_summary(tables_[place.first], part);
   for (std::size_t table = 0; table < tables_.size(); ++table)
     tables_[table].set_table(static_cast<std::uint32_t>(table));
-  metrics_ = evaluation_.figures(tables_);
+  if (!evaluation_failure_) metrics_ = evaluation_.figures(tables_);
   save();
 }
 
 void coordinator::save() {
-  if (settings_.model_folder.empty()) {
-    phase_ = pb::JobStatus::FINISHED;
-    return;
-  }
+  if (settings_.model_folder.empty()) return finish();
   phase_ = pb::JobStatus::SAVING;
   for (const auto& [server, n] : servers_) {
     pb::SavePart request;
@@ -281,7 +291,12 @@ void coordinator::on_save(std::uint32_t server, const result<pb::SavedPart>& par
 void coordinator::on_publish(const result<void>& outcome, instant now) {
   if (phase_ != pb::JobStatus::SAVING) return;
   if (!outcome) return fail(outcome.failure().code, outcome.failure().text, now);
-  phase_ = pb::JobStatus::FINISHED;
+  finish();
+}
+
+void coordinator::finish() {
+  phase_ = evaluation_failure_ ? pb::JobStatus::FAILED : pb::JobStatus::FINISHED;
+  failure_ = evaluation_failure_;
 }
 
 void coordinator::on_stop(const pb::StopJob& stop, instant now) {

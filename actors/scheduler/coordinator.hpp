@@ -116,7 +116,9 @@ class coordinator {
   void end_training(instant now);
   void hand_out_tasks();
   void evaluated_when_all_done();
+  void give_up_evaluating(error why);
   void save();
+  void finish();
   void fail(errc code, std::string text, instant now);
 
   const job_settings settings_;
@@ -140,6 +142,7 @@ class coordinator {
   std::vector<pb::Metric> metrics_;
   std::map<std::uint32_t, std::vector<std::string>> saved_;  // by server
 
+  std::optional<error> evaluation_failure_;
   std::optional<error> failure_;
   std::vector<command> commands_;
 };

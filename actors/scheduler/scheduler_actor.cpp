@@ -6,6 +6,12 @@
 #include "core/text.hpp"
 
 namespace troupe {
+namespace {
+
+// A summary walks a whole table and a save writes it, however large it is and slow the disk.
+constexpr duration whole_table_patience = std::chrono::hours(1);
+
+}  // namespace
 
 scheduler_actor::behavior_type scheduler(scheduler_state::pointer self, environment env,
                                          scheduler_setup setup) {
@@ -109,11 +115,9 @@ void scheduler_state::perform(const send_task& c) {
             });
 }
 
-// A summary walks the whole table, a save writes it: both may take long, so they get the job's
-// patience.
 void scheduler_state::perform(const send_summarise& c) {
   ask_server<pb::TableSummary>(
-      c.server, summary_atom::value, c.request, duration(setup_.job.plan.timings().patience()),
+      c.server, summary_atom::value, c.request, whole_table_patience,
       [this, server = c.server, table = c.request.table()](const auto& reply) {
         job_->on_summarise(server, table, reply, now());
       });
@@ -121,7 +125,7 @@ void scheduler_state::perform(const send_summarise& c) {
 
 void scheduler_state::perform(const send_save& c) {
   ask_server<pb::SavedPart>(
-      c.server, save_atom::value, c.request, duration(setup_.job.plan.timings().patience()),
+      c.server, save_atom::value, c.request, whole_table_patience,
       [this, server = c.server](const auto& reply) { job_->on_save(server, reply, now()); });
 }
 

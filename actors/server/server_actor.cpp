@@ -47,7 +47,7 @@ void server_state::on_joined(const pb::JoinReply& reply) {
   if (!tables) {
     // The plan was checked before the job started, so this is a bug or a build that differs.
     log("server", log_level::error, tables.failure().text);
-    self_->quit(caf::exit_reason::unhandled_exception);
+    self_->quit(caf::make_error(caf::sec::runtime_error, tables.failure().text));
     return;
   }
   shard_.emplace(shard_settings_of(reply.plan(), env_.role.index), std::move(*tables),
@@ -105,8 +105,8 @@ pb::ViewReply server_state::on_view(const pb::View& message) {
   return reply;
 }
 
-pb::TableSummary server_state::on_summarise(const pb::Summarise& request) {
-  if (!shard_ || request.table() >= shard_->tables().size()) return {};
+caf::result<pb::TableSummary> server_state::on_summarise(const pb::Summarise& request) {
+  if (!shard_ || request.table() >= shard_->tables().size()) return caf::sec::invalid_argument;
   return summary_of(*shard_, request.table());
 }
 
@@ -119,16 +119,16 @@ caf::result<pb::SavedPart> server_state::on_save(const pb::SavePart& request) {
   }
   auto promise = self_->make_response_promise<pb::SavedPart>();
   auto me = caf::actor_cast<server_actor>(self_);
-  shard_->freeze(true);
+  shard_->freeze();
   const auto written = [this, promise](pb::SavedPart part) mutable {
-    shard_->freeze(false);
+    shard_->thaw();
     promise.deliver(std::move(part));
   };
   const auto job = [files = env_.files, tables = shard_->tables(), request,
                     index = env_.role.index] { return write_part(*files, tables, request, index); };
   const auto tell = [me](std::uint64_t number) { caf::anon_send(me, done_atom::value, number); };
   if (!jobs_.run(*env_.io, job, written, tell)) {
-    shard_->freeze(false);
+    shard_->thaw();
     refused.set_text("more file work is waiting than the node allows");
     promise.deliver(refused);
   }

@@ -33,7 +33,7 @@ class server_state {
                                      const blob& values);
   caf::result<pb::PullReply, blob, blob> on_pull(const pb::PullHeader& header, const blob& keys);
   pb::ViewReply on_view(const pb::View& message);
-  pb::TableSummary on_summarise(const pb::Summarise& request);
+  caf::result<pb::TableSummary> on_summarise(const pb::Summarise& request);
   caf::result<pb::SavedPart> on_save(const pb::SavePart& request);
   void on_tick();
   void deliver(answers out);

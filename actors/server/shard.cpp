@@ -1,7 +1,7 @@
 #include "actors/server/shard.hpp"
 
 #include <algorithm>
-#include <set>
+#include <cstring>
 
 #include "actors/server/table/gather.hpp"
 #include "core/text.hpp"
@@ -20,10 +20,37 @@ Reply with_outcome(pb::Outcome outcome, std::string text = {}) {
   return reply;
 }
 
+// What the asker names, within reason.
+template <class Header>
+duration hold_of(const Header& header) {
+  constexpr duration longest = std::chrono::hours(1);
+  return std::clamp(duration(header.hold_ns()), duration::zero(), longest);
+}
+
 bool strictly_ascending(span<const position> keys) {
   for (std::size_t i = 1; i < keys.size(); ++i)
     if (keys[i - 1] >= keys[i]) return false;
   return true;
+}
+
+// Turns rows into what they were before the pushes that `before` was kept from: old values, without
+// the rows that those pushes made.
+void as_before(const overwritten& before, std::size_t row_bytes, table_rows& rows) {
+  before.restore(rows.positions, row_bytes, rows.values.data());
+  std::vector<position> made;
+  for (const auto& run : before.runs())
+    for (const auto index : run.absent) made.push_back(run.positions[index]);
+  std::sort(made.begin(), made.end());
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < rows.positions.size(); ++i) {
+    if (std::binary_search(made.begin(), made.end(), rows.positions[i])) continue;
+    rows.positions[kept] = rows.positions[i];
+    std::memmove(rows.values.data() + kept * row_bytes, rows.values.data() + i * row_bytes,
+                 row_bytes);
+    ++kept;
+  }
+  rows.positions.resize(kept);
+  rows.values.resize(kept * row_bytes);
 }
 
 }  // namespace
@@ -47,8 +74,6 @@ result<void> shard::install(view next) {
     for (const auto& range : ranges_) t->add_segment(range);
   return {};
 }
-
-// ---- pushes
 
 answers shard::on_push(asker from, const pb::PushHeader& header, const blob& keys,
                        const blob& values, instant now) {
@@ -79,7 +104,7 @@ std::optional<pb::PushReply> shard::take(asker from, const pb::PushHeader& heade
                                   static_cast<unsigned long long>(ledger_.epoch(header.slot()))));
     case arrival::repeated:
       if (auto* pending = gathering_.find(header.slot(), number)) {
-        pending->askers.emplace_back(from, now + duration(header.hold_ns()));
+        pending->askers.emplace_back(from, now + hold_of(header));
         return std::nullopt;
       }
       return with_outcome<reply>(pb::DONE);
@@ -118,9 +143,8 @@ std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& 
     ledger_.take(header.slot(), number, header.last());
     return with_outcome<reply>(applied ? pb::DONE : pb::REJECTED);
   }
-  gathering_.add(
-      header.slot(), number,
-      {header.table(), header.share(), keys, values, {{from, now + duration(header.hold_ns())}}});
+  gathering_.add(header.slot(), number,
+                 {header.table(), header.share(), keys, values, {{from, now + hold_of(header)}}});
   ledger_.take(header.slot(), number, header.last());
   return std::nullopt;
 }
@@ -164,8 +188,6 @@ bool shard::apply(std::size_t t, span<const position> keys, const void* values, 
   return done.ok();
 }
 
-// ---- clocks that have become complete
-
 void shard::apply_open_clocks(answers& out) {
   while (!gathering_.empty() && gathering_.first_clock() < ledger_.slowest()) {
     const auto clock = gathering_.first_clock();
@@ -177,18 +199,16 @@ void shard::apply_open_clocks(answers& out) {
 }
 
 void shard::apply_clock(std::uint64_t clock, open_clock& pushes, answers& out) {
-  // The mean is over the slots that were active in this clock: each of them sent at least one push.
-  std::set<std::uint32_t> active;
-  for (const auto& [number, push] : pushes) active.insert(number.first);
   std::vector<bool> combined_fine(tables_.size(), true);
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     if (tables_[t]->spec().how == combine::each) continue;
     std::vector<const gathered_push*> of_table;
     for (const auto& [number, push] : pushes)
-      if (push.table == t && !push.keys.empty()) of_table.push_back(&push);
+      if (push.table == t) of_table.push_back(&push);
+    // The mean is over the slots that were active in this clock: those that have it behind them
+    // now.
     const bool mean = tables_[t]->spec().how == combine::mean;
-    combined_fine[t] =
-        apply_combined(t, clock, of_table, mean ? static_cast<double>(active.size()) : 1);
+    combined_fine[t] = apply_combined(t, clock, of_table, mean ? ledger_.beyond(clock) : 1);
   }
   for (auto& [number, push] : pushes) {
     const bool fine =
@@ -201,19 +221,18 @@ void shard::apply_clock(std::uint64_t clock, open_clock& pushes, answers& out) {
 }
 
 bool shard::apply_combined(std::size_t t, std::uint64_t clock,
-                           const std::vector<const gathered_push*>& pushes, double divisor) {
-  if (pushes.empty()) return true;
+                           const std::vector<const gathered_push*>& pushes, std::uint32_t slots) {
+  const auto divisor = static_cast<double>(slots);
   std::vector<gather_input> inputs;
   double share = 0;
   for (const auto* push : pushes) {
-    inputs.push_back({push->keys.as<position>(), push->values.data()});
-    share += push->share;
+    share += push->share;  // of those without keys here too: shares must not depend on sharding
+    if (!push->keys.empty()) inputs.push_back({push->keys.as<position>(), push->values.data()});
   }
+  if (inputs.empty()) return true;
   const auto sum = gather(tables_[t]->spec().type, tables_[t]->spec().width, inputs, divisor);
   return apply(t, sum.positions, sum.values.data(), {clock, share / divisor});
 }
-
-// ---- pulls
 
 std::uint64_t shard::needed_clock(std::uint64_t clock) const {
   if (!settings_.staleness || clock <= *settings_.staleness) return 0;
@@ -226,13 +245,11 @@ answers shard::on_pull(asker from, const pb::PullHeader& header, const blob& key
     out.pulls.push_back({from, std::move(*no), {}, {}});
     return out;
   }
-  if (header.range()) {
-    out.pulls.push_back(read_range(from, header));
-  } else if (header.observer() || ledger_.slowest() >= needed_clock(header.clock())) {
+  if (header.observer() || ledger_.slowest() >= needed_clock(header.clock())) {
     out.pulls.push_back(read(from, header, keys));
   } else {
     held_.emplace(needed_clock(header.clock()),
-                  held_pull{from, header, keys, now + duration(header.hold_ns())});
+                  held_pull{from, header, keys, now + hold_of(header)});
   }
   return out;
 }
@@ -255,7 +272,12 @@ std::optional<pb::PullReply> shard::refusal(const pb::PullHeader& header, const 
   if (!owns_all(keys.as<position>()))
     return with_outcome<reply>(pb::BAD_REQUEST,
                                format("table '%s': a key belongs to another server", name.c_str()));
-  if (bulk_synchronous() && !header.observer() && !header.range() && header.clock() + 1 < version_)
+  const auto row_bytes = tables_[header.table()]->spec().row_bytes() + sizeof(position);
+  if (header.range() && (header.limit() == 0 || header.limit() > blob::max_size / row_bytes))
+    return with_outcome<reply>(pb::BAD_REQUEST,
+                               format("table '%s': a range pull of at most %llu rows", name.c_str(),
+                                      static_cast<unsigned long long>(header.limit())));
+  if (bulk_synchronous() && !header.observer() && header.clock() + 1 < version_)
     return with_outcome<reply>(pb::STALE_EPOCH,
                                format("version %llu is no longer kept, %llu is the present one",
                                       static_cast<unsigned long long>(header.clock()),
@@ -265,34 +287,42 @@ std::optional<pb::PullReply> shard::refusal(const pb::PullHeader& header, const 
 
 pull_answer shard::read(asker from, const pb::PullHeader& header, const blob& keys) const {
   pull_answer out{from, with_outcome<pb::PullReply>(pb::DONE), {}, {}};
-  const auto positions = keys.as<position>();
-  const auto& t = *tables_[header.table()];
-  auto [values, writable] = blob::uninitialised(positions.size() * t.spec().row_bytes());
+  // Bulk-synchronous, a slot that was taken over may ask for the version before the present one.
   const bool previous = bulk_synchronous() && !header.observer() && header.clock() < version_;
-  if (const auto done = t.pull(positions, writable, previous ? &before_[header.table()] : nullptr);
-      !done) {
-    out.reply = with_outcome<pb::PullReply>(pb::BAD_REQUEST, done.failure().text);
-    return out;
-  }
-  meter_.add(work::keys_pulled, positions.size());
+  const auto* before = previous ? &before_[header.table()] : nullptr;
+  if (const auto done =
+          header.range() ? read_range(header, before, out) : read_keys(header, keys, before, out);
+      !done)
+    return {from, with_outcome<pb::PullReply>(pb::BAD_REQUEST, done.failure().text), {}, {}};
   if (!header.observer() && ledger_.slowest() < header.clock())
     out.reply.set_staleness(header.clock() - ledger_.slowest());
-  out.values = std::move(values);
   return out;
 }
 
-pull_answer shard::read_range(asker from, const pb::PullHeader& header) const {
-  pull_answer out{from, with_outcome<pb::PullReply>(pb::DONE), {}, {}};
-  const auto rows =
-      tables_[header.table()]->read_range({header.first(), header.last()}, header.limit());
+result<void> shard::read_keys(const pb::PullHeader& header, const blob& keys,
+                              const overwritten* before, pull_answer& out) const {
+  const auto positions = keys.as<position>();
+  const auto& t = *tables_[header.table()];
+  auto [values, writable] = blob::uninitialised(positions.size() * t.spec().row_bytes());
+  if (const auto done = t.pull(positions, writable, before); !done) return done;
+  meter_.add(work::keys_pulled, positions.size());
+  out.values = std::move(values);
+  return {};
+}
+
+result<void> shard::read_range(const pb::PullHeader& header, const overwritten* before,
+                               pull_answer& out) const {
+  const auto& t = *tables_[header.table()];
+  auto rows = t.read_range({header.first(), header.last()}, header.limit());
+  meter_.add(work::keys_pulled, rows.positions.size());
+  if (before != nullptr) as_before(*before, t.spec().row_bytes(), rows);
   out.keys = blob::copy_of(span<const position>(rows.positions));
   out.values = blob::copy_of(span<const std::byte>(rows.values));
   if (rows.next) {
     out.reply.set_more(true);
     out.reply.set_next(*rows.next);
   }
-  meter_.add(work::keys_pulled, rows.positions.size());
-  return out;
+  return {};
 }
 
 void shard::release_pulls(answers& out) {
@@ -305,8 +335,6 @@ void shard::release_pulls(answers& out) {
     held_.erase(held_.begin());
   }
 }
-
-// ---- slots and time
 
 pb::SlotNumbers shard::on_adopt(const pb::AdoptSlot& request) {
   if (view_.empty()) return with_outcome<pb::SlotNumbers>(pb::NOT_SERVING);

@@ -74,7 +74,8 @@ class shard {
   answers on_time(instant now);
 
   // While frozen (its rows are being written elsewhere) pushes are put off.
-  void freeze(bool on) { frozen_ = on; }
+  void freeze() { ++frozen_; }
+  void thaw() { --frozen_; }
 
   const std::vector<std::shared_ptr<table>>& tables() const { return tables_; }
   const slot_ledger& ledger() const { return ledger_; }
@@ -105,10 +106,13 @@ class shard {
   void apply_open_clocks(answers& out);
   void apply_clock(std::uint64_t clock, open_clock& pushes, answers& out);
   bool apply_combined(std::size_t table, std::uint64_t clock,
-                      const std::vector<const gathered_push*>& pushes, double divisor);
+                      const std::vector<const gathered_push*>& pushes, std::uint32_t slots);
   void release_pulls(answers& out);
   pull_answer read(asker from, const pb::PullHeader& header, const blob& keys) const;
-  pull_answer read_range(asker from, const pb::PullHeader& header) const;
+  result<void> read_keys(const pb::PullHeader& header, const blob& keys, const overwritten* before,
+                         pull_answer& out) const;
+  result<void> read_range(const pb::PullHeader& header, const overwritten* before,
+                          pull_answer& out) const;
   template <class Reply>
   void say_whom_for(Reply& reply, std::uint64_t clock) const;
 
@@ -124,7 +128,7 @@ class shard {
   std::uint64_t version_ = 0;        // bulk-synchronous: number of clocks applied
   std::vector<overwritten> before_;  // by table: what the last applied clock overwrote
   std::vector<std::uint64_t> rejected_;
-  bool frozen_ = false;
+  int frozen_ = 0;  // writers under way
 };
 
 }  // namespace troupe

@@ -37,6 +37,12 @@ bool slot_ledger::adopt(std::uint32_t slot, std::uint64_t epoch) {
   return true;
 }
 
+std::uint32_t slot_ledger::beyond(std::uint64_t clock) const {
+  std::uint32_t count = 0;
+  for (const auto& r : records_) count += r.next.clock > clock ? 1 : 0;
+  return count;
+}
+
 std::vector<std::uint32_t> slot_ledger::below(std::uint64_t clock, std::size_t limit) const {
   std::vector<std::uint32_t> slots;
   for (std::uint32_t slot = 0; slot < records_.size() && slots.size() < limit; ++slot)

@@ -54,6 +54,8 @@ class slot_ledger {
 
   // The lowest clock of the slots that have not finished; `nobody` when all have. O(1).
   std::uint64_t slowest() const { return slowest_; }
+  // Number of slots that have completed clock `clock` (and so took part in it).
+  std::uint32_t beyond(std::uint64_t clock) const;
   // The unfinished slots below `clock`, at most `limit` of them.
   std::vector<std::uint32_t> below(std::uint64_t clock, std::size_t limit) const;
 

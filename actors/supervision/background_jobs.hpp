@@ -1,12 +1,14 @@
 #pragma once
 // An actor's file work in the background. The job's outcome is kept here, by number, and the actor
-// is told the number by a message to itself: whatever the outcome, it is handled in the actor's own
-// turn.
+// is told the number by a message to itself: whatever the outcome, an exception too, it is met in
+// the actor's own turn.
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "core/background.hpp"
@@ -21,12 +23,22 @@ class background_jobs {
   // finished(). False, and nothing will happen, when the background has too much to do.
   template <class Job, class Then>
   bool run(background& where, Job job, Then then, notify tell) {
-    using outcome = decltype(job());
+    struct box {
+      std::optional<decltype(job())> outcome;
+      std::exception_ptr thrown;
+    };
     const auto number = next_++;
-    auto box = std::make_shared<std::unique_ptr<outcome>>();
-    waiting_.emplace(number, [box, then = std::move(then)]() mutable { then(std::move(**box)); });
-    const bool taken = where.run([box, number, job = std::move(job), tell = std::move(tell)] {
-      *box = std::make_unique<outcome>(job());
+    auto kept = std::make_shared<box>();
+    waiting_.emplace(number, [kept, then = std::move(then)]() mutable {
+      if (kept->thrown) std::rethrow_exception(kept->thrown);
+      then(std::move(*kept->outcome));
+    });
+    const bool taken = where.run([kept, number, job = std::move(job), tell = std::move(tell)] {
+      try {
+        kept->outcome.emplace(job());
+      } catch (...) {
+        kept->thrown = std::current_exception();
+      }
       tell(number);
     });
     if (!taken) waiting_.erase(number);

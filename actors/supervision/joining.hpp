@@ -3,6 +3,7 @@
 // and workers alike.
 
 #include <caf/error.hpp>
+#include <caf/sec.hpp>
 
 #include "actors/supervision/environment.hpp"
 #include "core/log.hpp"
@@ -34,7 +35,7 @@ class joining {
               asking_ = false;
               if (!reply.accepted()) {
                 log("job", log_level::error, reply.text());
-                self->quit(caf::exit_reason::user_shutdown);
+                self->quit(caf::make_error(caf::sec::runtime_error, reply.text()));
                 return;
               }
               joined_ = true;

@@ -146,8 +146,7 @@ ticket client::begin(request r, std::vector<ticket> after) {
   r.deadline = now_ + settings_.patience;
   for (const auto named : after)
     if (const auto found = requests_.find(named); found != requests_.end()) {
-      r.waits_for.insert(named);
-      found->second.holds_up.push_back(t);
+      if (r.waits_for.insert(named).second) found->second.holds_up.push_back(t);
     }
   if (r.what == kind::push) unacknowledged_.emplace(t, r.number.clock());
   const bool free = r.waits_for.empty();
@@ -202,7 +201,7 @@ void client::complete(ticket t, std::optional<error> failure) {
     for (auto p = parts_.begin(); p != parts_.end();)
       p = p->second.of == t ? parts_.erase(p) : std::next(p);
 
-  if (r.what == kind::pull && !failure) record_pull(r);
+  if (r.what != kind::push && !failure) record_pull(r);
   if (r.what == kind::push) {
     if (r.pushed_done)
       r.pushed_done(failure ? result<pushed>(*failure) : result<pushed>(pushed{r.rejected}));

@@ -200,6 +200,8 @@ class client {
     std::uint32_t server = 0;
     std::vector<slice> slices;
     closed_range range;
+    std::uint64_t view = 0;             // that it was cut by
+    std::uint64_t transmission = 0;     // which of all the client's, the last time
     std::optional<instant> answer_due;  // while it is in flight
     std::uint32_t failures = 0;
     std::optional<instant> retry_at;
@@ -234,6 +236,7 @@ class client {
   ticket next_ticket_ = 1;
   std::uint64_t next_part_ = 1;
   std::uint64_t next_wait_ = 1;
+  std::uint64_t transmissions_ = 0;
   std::map<ticket, request> requests_;
   std::map<std::uint64_t, part> parts_;
   std::map<ticket, std::uint64_t> unacknowledged_;  // pushes and their clocks

@@ -11,8 +11,8 @@
 namespace troupe {
 namespace {
 
-// All of a range pull's rows come in chunks of at most this many rows.
-constexpr std::uint64_t rows_per_range_reply = 65536;
+// A range pull's rows come in replies of about this size.
+constexpr std::uint64_t bytes_per_range_reply = std::uint64_t{4} << 20;
 
 // The elements of some slices, one after the other; the whole without a copy when they are the
 // whole.
@@ -48,6 +48,7 @@ void client::add_part(ticket t, std::uint32_t server, std::vector<slice> slices,
   p.server = server;
   p.slices = std::move(slices);
   p.range = range;
+  p.view = view_.number();
   const auto number = next_part_++;
   parts_.emplace(number, std::move(p));
   ++requests_.at(t).parts_left;
@@ -71,6 +72,7 @@ outgoing client::message_of(std::uint64_t number) {
   auto& p = parts_.at(number);
   const auto& r = requests_.at(p.of);
   p.retry_at.reset();
+  p.transmission = ++transmissions_;
   // Never past the patience by more than the request's own timeout.
   const auto hold = std::max(duration::zero(), std::min(settings_.hold, r.deadline - now_));
   p.answer_due = now_ + hold + settings_.request_timeout;
@@ -80,7 +82,7 @@ outgoing client::message_of(std::uint64_t number) {
   if (r.what == kind::push) {
     outgoing_push m;
     m.header = r.number;
-    m.header.set_view(view_.number());
+    m.header.set_view(p.view);
     m.header.set_hold_ns(hold.count());
     m.keys = gathered(r.keys.bytes(), p.slices, sizeof(position));
     m.values = gathered(r.values, p.slices, tables_[r.table].row_bytes());
@@ -90,7 +92,7 @@ outgoing client::message_of(std::uint64_t number) {
     return out;
   }
   outgoing_pull m;
-  m.header.set_view(view_.number());
+  m.header.set_view(p.view);
   m.header.set_table(static_cast<std::uint32_t>(r.table));
   m.header.set_observer(!slot_);
   m.header.set_slot(slot_ ? slot_->slot : 0);
@@ -100,7 +102,8 @@ outgoing client::message_of(std::uint64_t number) {
     m.header.set_range(true);
     m.header.set_first(p.range.first);
     m.header.set_last(p.range.last);
-    m.header.set_limit(rows_per_range_reply);
+    m.header.set_limit(
+        std::max<std::uint64_t>(1, bytes_per_range_reply / tables_[r.table].row_bytes()));
   } else {
     m.keys = gathered(r.keys.bytes(), p.slices, sizeof(position));
   }
@@ -219,27 +222,29 @@ void client::retry_later(std::uint64_t number, std::string trouble) {
   p.retry_at = now_ + std::min(doubled, settings_.backoff_limit);
 }
 
-// A server lacks an earlier push of ours: everything from the expected one on is sent again, in
-// order.
+// A server lacks an earlier push of ours. Messages of one client to one server keep their order, so
+// an earlier push that was sent before this one and is still unanswered has been lost: it is sent
+// again at once, and this one after it. One that waits for its own retry, or was sent again
+// meanwhile, is on its way; then this one waits too.
 void client::resend_missing(std::uint64_t number, std::uint64_t clock, std::uint32_t index) {
   auto& refused = parts_.at(number);
-  const auto server = refused.server;
   refused.answer_due.reset();
-  const auto expected = std::pair(clock, index);
-  bool earlier = false;
+  std::vector<std::uint64_t> lost;
   for (const auto& [other, p] : parts_) {
-    if (p.server != server || other == number) continue;
-    const auto& n = requests_.at(p.of).number;
-    if (requests_.at(p.of).what != kind::push || std::pair(n.clock(), n.index()) < expected)
-      continue;
-    earlier = earlier || other < number;
-    if (other < number) to_send_.push_back(other);
+    if (other == number) break;
+    const auto& r = requests_.at(p.of);
+    const bool asked_for = std::pair(r.number.clock(), r.number.index()) >= std::pair(clock, index);
+    if (p.server == refused.server && r.what == kind::push && asked_for && p.answer_due &&
+        p.transmission < refused.transmission)
+      lost.push_back(other);
   }
-  if (earlier)
-    to_send_.push_back(number);
-  else
-    retry_later(number, format("asks for the push (%llu, %u), which was acknowledged",
-                               static_cast<unsigned long long>(clock), index));
+  if (lost.empty())
+    return retry_later(number, format("waits for the push (%llu, %u) of its slot",
+                                      static_cast<unsigned long long>(clock), index));
+  for (const auto other : lost)
+    parts_.at(other).answer_due.reset();  // until it is sent, just below
+  to_send_.insert(to_send_.end(), lost.begin(), lost.end());
+  to_send_.push_back(number);
 }
 
 // The part was cut by a view that is not the server's. With a newer one it is cut again; else the
@@ -252,11 +257,18 @@ void client::route_again(std::uint64_t number, const pb::View& theirs) {
       return retry_later(number, newer.failure().text);
   }
   auto& p = parts_.at(number);
-  if (theirs.number() < view_.number() || view_.empty())
+  if (theirs.number() < view_.number())
     return retry_later(number, format("has an older view (%llu)",
                                       static_cast<unsigned long long>(theirs.number())));
 
   const auto t = p.of;
+  if (requests_.at(t).what == kind::push)
+    // Who has which part of it under which view is what hand-over between servers will have to say;
+    // till then a push is failed aloud rather than perhaps lost.
+    return fail(number, errc::lost,
+                format("the segments changed (view %llu) while it was under way, and cannot be "
+                       "handed over yet",
+                       static_cast<unsigned long long>(theirs.number())));
   const auto old = std::move(p);
   parts_.erase(number);
   auto& r = requests_.at(t);
@@ -270,11 +282,8 @@ void client::route_again(std::uint64_t number, const pb::View& theirs) {
     }
     return;
   }
-  // The old part's elements, by their new owners. A push goes to every server, with no keys where
-  // it has none.
+  // The old part's elements, by their new owners.
   std::map<std::uint32_t, std::vector<slice>> by_server;
-  if (r.what == kind::push)
-    for (const auto server : view_.servers()) by_server[server];
   const auto positions = r.keys.positions();
   for (const auto& run : old.slices)
     for (auto& share : view_.cut(positions.subspan(run.from, run.to - run.from)))

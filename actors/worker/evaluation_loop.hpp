@@ -24,6 +24,7 @@ class evaluation_loop final : public conversation {
   }
   void fail(error why) override {
     pb::EvaluatedPart part;
+    part.set_code(static_cast<std::int32_t>(why.code));
     part.set_text(why.text);
     outcome_.emplace(std::move(part), blob{});
   }

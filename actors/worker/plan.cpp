@@ -1,5 +1,7 @@
 #include "actors/worker/plan.hpp"
 
+#include <algorithm>
+
 namespace troupe {
 
 client_settings client_settings_of(const pb::JobPlan& plan) {
@@ -13,6 +15,15 @@ client_settings client_settings_of(const pb::JobPlan& plan) {
   s.pull_retries = t.pull_retries();
   s.bulk_synchronous = plan.bounded() && plan.staleness() == 0;
   return s;
+}
+
+std::uint32_t window_of(const pb::JobPlan& plan) {
+  constexpr std::uint64_t most = 1024;
+  std::uint64_t window = std::max(2u, plan.timings().window());
+  for (const auto& t : plan.tables())
+    if (plan.bounded() && t.combine() != "each")
+      window = std::max(window, std::min(most, plan.staleness() + 1));
+  return static_cast<std::uint32_t>(window);
 }
 
 std::vector<table_shape> table_shapes_of(const pb::JobPlan& plan) {

@@ -7,6 +7,9 @@
 namespace troupe {
 
 client_settings client_settings_of(const pb::JobPlan& plan);
+// Clocks of a slot that may be unacknowledged: as configured, but enough for tables that step clock
+// by clock to use their bound.
+std::uint32_t window_of(const pb::JobPlan& plan);
 std::vector<table_shape> table_shapes_of(const pb::JobPlan& plan);
 
 }  // namespace troupe

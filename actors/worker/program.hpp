@@ -69,8 +69,10 @@ class evaluation_program {
 class application {
  public:
   virtual ~application() = default;
-  virtual std::unique_ptr<slot_program> slot(std::uint32_t slot) = 0;
-  virtual result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask& task) = 0;
+  // `work_done` is the node's meter; it outlives the program.
+  virtual std::unique_ptr<slot_program> slot(std::uint32_t slot, meter& work_done) = 0;
+  virtual result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask& task,
+                                                                 meter& work_done) = 0;
 };
 
 }  // namespace troupe

@@ -24,6 +24,7 @@ slot_loop::slot_loop(slot_settings settings, std::vector<table_shape> tables, vi
 
 void slot_loop::start(instant now) {
   at(now);
+  adopted_by_ = now + settings_.client.patience;
   for (const auto server : client_.present_view().servers()) {
     numbers_[server];
     adoptions_.push_back(server);
@@ -50,8 +51,7 @@ void slot_loop::on_numbers(std::uint32_t server, const pb::SlotNumbers& numbers,
   if (all) resume();
 }
 
-// Backs off as the client does; the assignment as a whole ends with the scheduler's patience, not
-// here.
+// Backs off as the client does.
 void slot_loop::on_adopt_failure(std::uint32_t server, instant now) {
   at(now);
   if (state_ != state::adopting) return;
@@ -146,6 +146,7 @@ void slot_loop::fail(error why) {
 
 void slot_loop::due(instant now) {
   if (state_ != state::adopting) return;
+  if (adopted_by_ <= now) return fail({errc::timeout, not_adopted_by()});
   for (auto& [server, again] : adopt_again_)
     if (again.second <= now) {
       adoptions_.push_back(server);
@@ -164,10 +165,19 @@ std::optional<instant> slot_loop::next_wake() const {
     if (!next || when < *next) next = when;
   };
   if (delayed_until_) consider(*delayed_until_);
+  if (state_ == state::adopting) consider(adopted_by_);
   if (state_ == state::adopting)
     for (const auto& [server, again] : adopt_again_)
       if (!(again.second == never)) consider(again.second);
   return next;
+}
+
+std::string slot_loop::not_adopted_by() const {
+  std::string text;
+  for (const auto& [server, numbers] : numbers_)
+    if (!numbers) text += format("%sserver %u", text.empty() ? "" : ", ", server);
+  return text + format(": has not installed epoch %llu of slot %u",
+                       static_cast<unsigned long long>(settings_.slot.epoch), settings_.slot.slot);
 }
 
 pb::SlotProgress slot_loop::progress() const {
@@ -183,7 +193,7 @@ pb::SlotProgress slot_loop::progress() const {
   p.set_max_staleness(client_.pulls().max_staleness);
   p.set_waited_ns(client_.pulls().waited.count());
   p.set_finished(state_ == state::finished);
-  p.set_waiting_for(client_.waiting_for());
+  p.set_waiting_for(state_ == state::adopting ? not_adopted_by() : client_.waiting_for());
   return p;
 }
 

@@ -72,6 +72,7 @@ class slot_loop final : public conversation, public slot_session {
   bool may_begin_clock() const;
   void send_kept(bool last);
   void on_pushed(const result<pushed>& outcome);
+  std::string not_adopted_by() const;
 
   const slot_settings settings_;
   const std::unique_ptr<slot_program> program_;
@@ -81,6 +82,7 @@ class slot_loop final : public conversation, public slot_session {
 
   std::map<std::uint32_t, std::optional<pb::SlotNumbers>> numbers_;  // by server
   std::vector<std::uint32_t> adoptions_;
+  instant adopted_by_;  // the patience of taking the slot over ends
   std::map<std::uint32_t, std::pair<std::uint32_t, instant>> adopt_again_;  // failures, when
 
   std::uint64_t clock_ = 0;

@@ -25,19 +25,28 @@ worker_actor::behavior_type worker_state::start(environment env, worker_setup se
       [this](view_atom, const pb::View& message) { on_view(message); },
       [this](tick_atom) { on_tick(); },
       [this](wake_atom) { on_wake(); },
-      [this](done_atom, std::uint64_t job) { jobs_.finished(job); },
+      [this](done_atom, std::uint64_t job) {
+        jobs_.finished(job);
+        read_what_was_put_off();
+      },
   };
 }
 
 void worker_state::on_tick() {
   self_->delayed_send(self_, plan_ ? duration(plan_->timings().report_every()) : env_.tick,
                       tick_atom::value);
-  joining_.ask(self_, env_, [this](const pb::JoinReply& reply) { plan_ = reply.plan(); });
+  joining_.ask(self_, env_, [this](const pb::JoinReply& reply) {
+    plan_ = reply.plan();
+    for (const auto& [slot, assignment] : std::exchange(early_, {})) on_assign(assignment);
+  });
   report();
 }
 
 void worker_state::on_assign(const pb::Assignment& assignment) {
-  if (!plan_) return;  // not joined yet: the scheduler sends it again
+  if (!plan_) {  // it overtook the answer to our joining
+    early_[assignment.slot()] = assignment;
+    return;
+  }
   for (const auto& [who, loop] : slots_)
     if (loop->identity().slot == assignment.slot()) {
       if (loop->identity().epoch >= assignment.epoch()) return;
@@ -49,19 +58,17 @@ void worker_state::on_assign(const pb::Assignment& assignment) {
   slot_settings settings;
   settings.slot = {assignment.slot(), assignment.epoch()};
   settings.client = client_settings_of(*plan_);
-  settings.window = std::max(2u, plan_->timings().window());
+  settings.window = window_of(*plan_);
   const auto who = next_talker_++;
   auto loop = std::make_unique<slot_loop>(settings, table_shapes_of(*plan_), std::move(*present),
-                                          setup_.app->slot(assignment.slot()), *setup_.faults,
-                                          *env_.work_done);
+                                          setup_.app->slot(assignment.slot(), *env_.work_done),
+                                          *setup_.faults, *env_.work_done);
   slots_.emplace(who, std::move(loop)).first->second->start(now_of(self_));
   flush(who);
 }
 
 void worker_state::on_stop() {
-  std::vector<talker> all;
-  for (auto& [who, loop] : slots_) all.push_back(who);
-  for (const auto who : all)
+  for (const auto who : everybody())
     if (const auto found = slots_.find(who); found != slots_.end()) {
       found->second->stop(now_of(self_));
       flush(who);
@@ -70,12 +77,14 @@ void worker_state::on_stop() {
 
 caf::result<pb::EvaluatedPart, blob> worker_state::on_evaluate(const pb::EvaluateTask& task) {
   pb::EvaluatedPart refusal;
-  auto program = setup_.app->evaluation(task);
+  auto program = setup_.app->evaluation(task, *env_.work_done);
   auto present = view::from_message(task.view());
   if (!plan_ || !program || !present) {
-    refusal.set_text(!plan_     ? "the worker has not joined"
-                     : !program ? program.failure().text
-                                : present.failure().text);
+    const auto why = !plan_     ? error{errc::lost, "the worker has not joined"}
+                     : !program ? program.failure()
+                                : present.failure();
+    refusal.set_code(static_cast<std::int32_t>(why.code));
+    refusal.set_text(why.text);
     return {refusal, blob{}};
   }
   const auto who = next_talker_++;
@@ -93,8 +102,10 @@ caf::result<pb::EvaluatedPart, blob> worker_state::on_evaluate(const pb::Evaluat
 void worker_state::on_view(const pb::View& message) {
   auto next = view::from_message(message);
   if (!next) return log("worker", log_level::error, next.failure().text);
-  for (auto& [who, loop] : slots_) loop->use(*next, now_of(self_));
-  for (auto& [who, e] : evaluations_) e.loop->use(*next, now_of(self_));
+  for (const auto who : everybody()) {
+    find(who)->use(*next, now_of(self_));
+    flush(who);
+  }
 }
 
 conversation* worker_state::find(talker who) {
@@ -118,13 +129,13 @@ void worker_state::on_failure(talker who, std::uint64_t number, const caf::error
   flush(who);
 }
 
-void worker_state::flush(talker who) {
+void worker_state::flush(talker who, timers when) {
   auto* talks = find(who);
   if (talks == nullptr) return;
   if (const auto slot = slots_.find(who); slot != slots_.end()) flush_adoptions(who, *slot->second);
   for (auto& message : talks->take_outgoing()) send(who, std::move(message));
   for (auto& order : talks->take_reads()) read(who, std::move(order));
-  wake_in_time(*talks);
+  if (when == timers::now) wake_in_time(*talks);
   conclude(who);
 }
 
@@ -193,18 +204,25 @@ void worker_state::send_once(talker who, const outgoing& message, const server_a
 }
 
 void worker_state::read(talker who, read_order order) {
+  put_off_.emplace_back(who, std::move(order));
+  read_what_was_put_off();
+}
+
+// The background takes so many jobs at a time; the rest are offered again when one has ended.
+void worker_state::read_what_was_put_off() {
   auto me = caf::actor_cast<worker_actor>(self_);
-  const auto number = order.number;
-  const auto finished = [this, who, number](result<void> outcome) {
-    auto* talks = find(who);
-    if (talks == nullptr) return;
-    talks->on_read(number, std::move(outcome), now_of(self_));
-    flush(who);
-  };
   const auto tell = [me](std::uint64_t job) { caf::anon_send(me, done_atom::value, job); };
-  if (!jobs_.run(*env_.io, std::move(order.job), finished, tell))
-    if (auto* talks = find(who); talks != nullptr)
-      talks->fail(error{errc::io, "more file reads are waiting than the node allows"});
+  while (!put_off_.empty()) {
+    const auto& [who, order] = put_off_.front();
+    const auto finished = [this, who = who, number = order.number](result<void> outcome) {
+      auto* talks = find(who);
+      if (talks == nullptr) return;
+      talks->on_read(number, std::move(outcome), now_of(self_));
+      flush(who);
+    };
+    if (!jobs_.run(*env_.io, order.job, finished, tell)) return;
+    put_off_.pop_front();
+  }
 }
 
 // What has ended is reported and forgotten; finished slots stay, so that their last report can be
@@ -228,7 +246,7 @@ void worker_state::conclude(talker who) {
       slots_.erase(found);
       break;
     case slot_loop::state::finished:
-      report();
+      if (finished_.insert(who).second) report();  // the tick repeats it
       break;
     default:
       break;
@@ -242,16 +260,23 @@ void worker_state::wake_in_time(const conversation& talks) {
   self_->delayed_send(self_, std::max(*next - now_of(self_), duration::zero()), wake_atom::value);
 }
 
+// A timer that was overtaken by an earlier one does nothing: one timer is armed at a time.
 void worker_state::on_wake() {
+  if (!wake_at_ || now_of(self_) < *wake_at_) return;
   wake_at_.reset();
-  std::vector<talker> all;
-  for (auto& [who, loop] : slots_) all.push_back(who);
-  for (auto& [who, e] : evaluations_) all.push_back(who);
-  for (const auto who : all)
+  for (const auto who : everybody())
     if (auto* talks = find(who); talks != nullptr) {
       talks->on_time(now_of(self_));
-      flush(who);
+      flush(who, timers::later);
     }
+  for (const auto who : everybody()) wake_in_time(*find(who));
+}
+
+std::vector<worker_state::talker> worker_state::everybody() const {
+  std::vector<talker> all;
+  for (const auto& [who, loop] : slots_) all.push_back(who);
+  for (const auto& [who, e] : evaluations_) all.push_back(who);
+  return all;
 }
 
 void worker_state::report() {

@@ -6,9 +6,12 @@
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 #include <caf/typed_response_promise.hpp>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "actors/supervision/background_jobs.hpp"
@@ -40,6 +43,7 @@ class worker_state {
   // Somebody who talks to servers, under a number that replies find it by even if it has ended
   // meanwhile.
   using talker = std::uint64_t;
+  enum class timers { now, later };  // whether a flush arms the talker's timer
   struct evaluation_under_way {
     std::unique_ptr<evaluation_loop> loop;
     caf::typed_response_promise<pb::EvaluatedPart, blob> promise;
@@ -57,12 +61,13 @@ class worker_state {
   void on_reply(talker who, std::uint64_t number, const Reply&... reply);
   void on_failure(talker who, std::uint64_t number, const caf::error& why);
   // Sends out whatever the talker has produced, and notices its end.
-  void flush(talker who);
+  void flush(talker who, timers when = timers::now);
   void flush_adoptions(talker who, slot_loop& slot);
   void send(talker who, outgoing message);
   void send_once(talker who, const outgoing& message, const server_actor& server);
-  void strike_between_sends(const outgoing& message);
   void read(talker who, read_order order);
+  void read_what_was_put_off();
+  std::vector<talker> everybody() const;
   void conclude(talker who);
   void wake_in_time(const conversation& who);
   void report();
@@ -77,7 +82,10 @@ class worker_state {
   talker next_talker_ = 1;
   std::map<talker, std::unique_ptr<slot_loop>> slots_;
   std::map<talker, evaluation_under_way> evaluations_;
-  std::optional<instant> wake_at_;
+  std::set<talker> finished_;                      // slots whose end has been reported
+  std::map<std::uint32_t, pb::Assignment> early_;  // by slot: came before the plan
+  std::deque<std::pair<talker, read_order>> put_off_;
+  std::optional<instant> wake_at_;  // when the armed timer fires
 };
 
 worker_actor::behavior_type worker(worker_state::pointer self, environment env, worker_setup setup);

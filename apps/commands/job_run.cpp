@@ -133,12 +133,13 @@ result<void> save_into(prepared_job& p, const config::Job& job, const linear_job
 result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_system> files) {
   if (const auto started = start_log(job.log()); !started) return started.failure();
   prepared_job p;
-  auto work_done = std::make_shared<meter>();
-  auto train = open_data(job, "data.train", all_of(job.data().train()), files, *work_done);
+  p.reading = std::make_shared<meter>();
+  auto& work_done = *p.reading;
+  auto train = open_data(job, "data.train", all_of(job.data().train()), files, work_done);
   if (!train) return train.failure();
   std::shared_ptr<const dataset> test;
   if (job.data().test_size() > 0) {
-    auto opened = open_data(job, "data.test", all_of(job.data().test()), files, *work_done);
+    auto opened = open_data(job, "data.test", all_of(job.data().test()), files, work_done);
     if (!opened) return opened.failure();
     test = *opened;
   }
@@ -158,8 +159,7 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   if (test) scheduler.job.evaluate.emplace_back("test");
   scheduler.scores = std::make_shared<metric_set>(linear->metrics);
 
-  p.cluster.worker.app =
-      std::make_shared<linear_application>(linear->training, *train, test, work_done.get());
+  p.cluster.worker.app = std::make_shared<linear_application>(linear->training, *train, test);
   p.cluster.worker.faults = faults_of(job.debug());
   const auto& s = job.supervision();
   p.cluster.restarts = {s.restarts(), duration(s.restart_window()), duration(s.backoff()),
@@ -169,14 +169,15 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   p.cluster.threads = job.cluster().threads();
   p.cluster.request_timeout = duration(job.cluster().request_timeout());
   p.cluster.files = std::move(files);
-  p.cluster.work_done = work_done;
   return p;
 }
 
 pb::JobStatus run_job(prepared_job& job,
                       const std::function<bool(const pb::JobStatus&, instant)>& watch) {
   const auto begun = wall_clock();
-  job.cluster.watch = [&](const pb::JobStatus& status) { return watch && watch(status, wall_clock()); };
+  job.cluster.watch = [&](const pb::JobStatus& status) {
+    return watch && watch(status, wall_clock());
+  };
   auto status = run_local_cluster(job.cluster);
   job.facts.wall_seconds = seconds_of(wall_clock() - begun);
   if (status.phase() == pb::JobStatus::FINISHED)

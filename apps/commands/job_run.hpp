@@ -15,6 +15,7 @@
 namespace troupe {
 
 struct prepared_job {
+  std::shared_ptr<meter> reading;  // of the data sets, which refer to it
   local_cluster_settings cluster;
   console::run_facts facts;
 };

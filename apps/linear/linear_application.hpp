@@ -13,18 +13,18 @@ namespace troupe {
 
 class linear_application final : public application {
  public:
-  // `test` may be null. `work_done` may be null, else it outlives the application.
+  // `test` may be null.
   linear_application(const linear_training& training, std::shared_ptr<const dataset> train,
-                     std::shared_ptr<const dataset> test, meter* work_done);
+                     std::shared_ptr<const dataset> test);
 
-  std::unique_ptr<slot_program> slot(std::uint32_t slot) override;
+  std::unique_ptr<slot_program> slot(std::uint32_t slot, meter& work_done) override;
   // Of the data sets "train" and "test".
-  result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask& task) override;
+  result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask& task,
+                                                         meter& work_done) override;
 
  private:
   const linear_training training_;
   const std::shared_ptr<block_cache> train_, test_;
-  meter* const meter_;
 };
 
 }  // namespace troupe

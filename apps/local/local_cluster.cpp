@@ -86,7 +86,7 @@ class cluster {
     spec.env.find = directory_;
     spec.env.files = settings_.files;
     spec.env.io = io_;
-    spec.env.work_done = settings_.work_done;
+    spec.env.work_done = std::make_shared<meter>();
     spec.env.request_timeout = settings_.request_timeout;
     spec.restarts = restarts;
     spec.start = std::move(child);

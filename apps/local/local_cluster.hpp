@@ -21,7 +21,6 @@ struct local_cluster_settings {
   std::size_t threads = 0;  // 0: one for each core
   duration request_timeout = std::chrono::seconds(2);
   std::shared_ptr<file_system> files;
-  std::shared_ptr<meter> work_done;
   // Called on the caller's thread a few times a second; true asks the job to stop early and to save
   // what it has.
   std::function<bool(const pb::JobStatus&)> watch;

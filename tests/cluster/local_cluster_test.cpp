@@ -35,7 +35,6 @@ pb::JobStatus run(const toy_settings& toy, const shape& s) {
   c.restarts = {s.restarts, 60s, 1ms, 10ms};
   c.threads = s.threads;
   c.files = posix_file_system();
-  c.work_done = std::make_shared<meter>();
   return run_local_cluster(c);
 }
 

@@ -28,6 +28,7 @@ struct toy_settings {
   std::string combine = "each";
   std::string value_type = "f32";
   bool two_tables = false;  // then two pushes a clock
+  double l1 = 0, l2 = 0;
 };
 
 inline pb::JobPlan plan_of(const toy_settings& s, bool bounded = true,
@@ -50,6 +51,8 @@ inline pb::JobPlan plan_of(const toy_settings& s, bool bounded = true,
     auto* rate = t->add_schedule_parameters();
     rate->set_name("rate");
     rate->set_value(0.05);
+    t->set_l1(s.l1);
+    t->set_l2(s.l2);
     t->set_schedule("constant");
     t->set_clip("none");
     t->set_initialiser("normal");
@@ -122,10 +125,10 @@ class toy_program final : public slot_program {
 class toy_application final : public application {
  public:
   explicit toy_application(toy_settings settings) : s_(std::move(settings)) {}
-  std::unique_ptr<slot_program> slot(std::uint32_t slot) override {
+  std::unique_ptr<slot_program> slot(std::uint32_t slot, meter&) override {
     return std::make_unique<toy_program>(s_, slot);
   }
-  result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask&) override {
+  result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask&, meter&) override {
     return error{errc::bad_request, "the toy job has no data to score"};
   }
 

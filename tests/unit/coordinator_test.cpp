@@ -285,3 +285,31 @@ TEST_CASE("a slot that fails ends the job with its reason, unless it speaks for 
   f.c.on_slot_failed(failed, f.now);
   CHECK(f.c.status().text() == "worker 1, slot 3: server 0: push to table 'weights': no reply");
 }
+
+TEST_CASE(
+    "an evaluation that fails does not throw the model away: it is saved, and then the job fails") {
+  auto settings = fixture::settings();
+  settings.model_folder = "model.partial";
+  fixture f(settings);
+  f.train();
+  for (std::uint32_t slot = 0; slot < 4; ++slot) f.report(slot % 2, slot, 1, true);
+  std::vector<send_task> tasks;
+  for (auto& each : f.c.take_commands()) {
+    if (auto* s = std::get_if<send_summarise>(&each))
+      f.c.on_summarise(s->server, 0, pb::TableSummary{}, f.now);
+    if (auto* t = std::get_if<send_task>(&each)) tasks.push_back(*t);
+  }
+  pb::EvaluatedPart failed;
+  failed.set_code(static_cast<int>(errc::damaged));
+  failed.set_text("cache is damaged");
+  f.c.on_task(tasks[0].worker, tasks[0].task, failed, {}, f.now);
+  CHECK(f.take<send_save>().size() == 2);
+  pb::SavedPart part;
+  part.set_done(true);
+  f.c.on_save(0, part, f.now);
+  f.c.on_save(1, part, f.now);
+  f.c.on_publish({}, f.now);
+  CHECK(f.phase() == pb::JobStatus::FAILED);
+  CHECK(f.c.status().code() == static_cast<int>(errc::damaged));
+  CHECK(f.c.status().text() == "evaluating 'train': cache is damaged");
+}

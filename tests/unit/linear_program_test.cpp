@@ -162,16 +162,17 @@ TEST_CASE("an evaluation scores all rows of its part in order, however it is cut
   temporary_folder folder;
   const auto data = made_up_data(folder, 300);
   const auto training = training_of(*data, loss_kind::logistic);
-  linear_application app(training, data, data, nullptr);
+  meter work_done;
+  linear_application app(training, data, data);
   played_servers servers(linear_tables(), 0.05);
-  servers.run(app.slot(0));
+  servers.run(app.slot(0, work_done));
 
   const auto evaluate = [&](std::uint32_t part, std::uint32_t parts) {
     pb::EvaluateTask task;
     task.set_data_set("test");
     task.set_part(part);
     task.set_parts(parts);
-    auto program = app.evaluation(task);
+    auto program = app.evaluation(task, work_done);
     REQUIRE(program.ok());
     const auto [header, scores] = servers.run(std::move(*program));
     CHECK(header.done());
@@ -202,20 +203,21 @@ TEST_CASE("an evaluation scores all rows of its part in order, however it is cut
 TEST_CASE("an evaluation of a part without rows, or of data that are not there") {
   temporary_folder folder;
   const auto data = data_of(folder, "few.svm", "1 1:1\n-1 2:1\n");
-  linear_application app(training_of(*data, loss_kind::logistic), data, nullptr, nullptr);
+  meter work_done;
+  linear_application app(training_of(*data, loss_kind::logistic), data, nullptr);
   played_servers servers(linear_tables(), 0.1);
   pb::EvaluateTask task;
   task.set_data_set("train");
   task.set_part(0);
   task.set_parts(9);
-  const auto [header, scores] = servers.run(std::move(*app.evaluation(task)));
+  const auto [header, scores] = servers.run(std::move(*app.evaluation(task, work_done)));
   CHECK(header.done());
   CHECK(scores.empty());
   task.set_data_set("test");
-  CHECK(app.evaluation(task).failure().text == "there is no data set 'test'");
+  CHECK(app.evaluation(task, work_done).failure().text == "there is no data set 'test'");
   task.set_data_set("train");
   task.set_part(9);
-  CHECK(app.evaluation(task).failure().text == "part 9 of 9 of the train data");
+  CHECK(app.evaluation(task, work_done).failure().text == "part 9 of 9 of the train data");
 }
 
 TEST_CASE("blocks beyond the budget are forgotten, the least used first") {

@@ -69,7 +69,8 @@ TEST_CASE("a saved model has the figures that its job reported, to the last digi
   played_servers servers(linear_tables(), 0);
   servers.table(weights_table) = f.weights;
   servers.table(bias_table) = f.bias;
-  linear_application app(made.training, f.train, f.test, nullptr);
+  meter work_done;
+  linear_application app(made.training, f.train, f.test);
   metric_set figures(made.metrics);
   for (const std::string set : {"train", "test"})
     for (std::uint32_t part = 0; part < 3; ++part) {
@@ -77,7 +78,7 @@ TEST_CASE("a saved model has the figures that its job reported, to the last digi
       task.set_data_set(set);
       task.set_part(part);
       task.set_parts(3);
-      const auto [header, scores] = servers.run(std::move(*app.evaluation(task)));
+      const auto [header, scores] = servers.run(std::move(*app.evaluation(task, work_done)));
       figures.add(header, scores);
     }
   std::vector<pb::TableSummary> tables(2);

@@ -309,8 +309,38 @@ TEST_CASE("a range pull gives rows in ascending position, in pieces") {
 TEST_CASE("while its rows are being written a server puts pushes off") {
   fixture f(1, false, 0);
   f.serving();
-  f.s->freeze(true);
+  f.s->freeze();
   CHECK(fixture::outcome(f.push(f.push_header(0, 0))) == pb::LATER);
-  f.s->freeze(false);
+  f.s->thaw();
   CHECK(fixture::outcome(f.push(f.push_header(0, 0))) == pb::DONE);
+}
+
+TEST_CASE("bulk-synchronous: a slot's range pull reads its version, as a pull of keys does") {
+  fixture f(2, true, 0);
+  f.serving();
+  const auto range = [&](std::uint64_t clock, std::uint64_t limit = 100) {
+    pb::PullHeader h;
+    h.set_view(5);
+    h.set_slot(0);
+    h.set_clock(clock);
+    h.set_hold_ns(duration(1s).count());
+    h.set_range(true);
+    h.set_last(~position{0});
+    h.set_limit(limit);
+    return f.s->on_pull(f.next++, h, {}, f.now);
+  };
+  CHECK(range(0, 0).pulls[0].reply.outcome() == pb::BAD_REQUEST);
+  f.push(f.push_header(0, 0), {1, 2}, {5, 6});
+  CHECK(range(1).pulls.empty());  // held until all have sent clock 0
+  const auto released = f.push(f.push_header(1, 0), {10}, {6});
+  REQUIRE(released.pulls.size() == 1);
+  CHECK(released.pulls[0].values.as<float>()[1] == 112);
+  f.push(f.push_header(0, 1), {1, 1}, {6, 7});
+  f.push(f.push_header(1, 1), {1}, {7});
+  const auto before = range(1);
+  REQUIRE(before.pulls[0].keys.as<position>().size() == 2);  // 7 did not exist yet
+  CHECK(before.pulls[0].values.as<float>()[1] == 112);
+  const auto after = range(2);
+  REQUIRE(after.pulls[0].keys.as<position>().size() == 3);
+  CHECK(after.pulls[0].values.as<float>()[1] == 113);
 }

@@ -93,7 +93,7 @@ TEST_CASE("the model does not depend on how evenly keys are spread or on evaluat
                                    set("cluster.virtual_nodes=1"),
                                    set("cluster.virtual_nodes=200"),
                                    set("cluster.window=2"),
-                                   set("evaluation.every=1"),
+                                   set("evaluation.train=true"),
                                    set("evaluation.train=false"),
                                    set("data.block_rows=16384")});
   for (const auto& one : all) CHECK(one.digest() == all[0].digest());

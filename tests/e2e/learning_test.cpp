@@ -96,7 +96,7 @@ TEST_CASE("a job without test data, without a bias or in doubles does what it ca
   CHECK(here.train(set("model.value_type=f64")).number("test_auc") > 0.7);
   CHECK(here.train(set("evaluation.train=false")).value("objective").kind_case() ==
         Value::kNullValue);
-  CHECK(here.train(set("evaluation.every=1")).number("test_auc") > 0.7);
+  CHECK(here.train(set("evaluation.train=true")).number("test_auc") > 0.7);
 }
 
 TEST_CASE("progress comes as plain lines where there is no terminal, and ends in a table") {

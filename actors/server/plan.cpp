@@ -23,6 +23,9 @@ result<rate_schedule> schedule_of(const pb::TableSpec& message) {
   if (!kind) return kind.failure();
   schedule.kind = *kind;
   for (const auto& number : message.schedule_parameters()) {
+    if (!(number.value() >= 0))
+      return error{errc::bad_config, format("the schedule's %s is %g, below 0",
+                                            number.name().c_str(), number.value())};
     if (number.name() == "rate")
       schedule.rate = number.value();
     else if (number.name() == "decay")

@@ -31,7 +31,11 @@ class mini_cluster {
 
   mini_cluster(pb::JobPlan plan, std::uint32_t servers, make_program programs,
                network_faults faults, std::uint64_t seed)
-      : plan_(std::move(plan)), programs_(std::move(programs)), faults_(faults), random_(seed) {
+      : plan_(std::move(plan)),
+        programs_(std::move(programs)),
+        faults_(faults),
+        random_(seed),
+        switches_({}, std::move(slow)) {
     std::vector<std::uint32_t> all;
     for (std::uint32_t i = 0; i < servers; ++i) all.push_back(i);
     view_ = view(1, all, make_ring(all, 8, 0, 1));
@@ -94,7 +98,7 @@ class mini_cluster {
     settings.client = client_settings_of(plan_);
     settings.window = plan_.timings().window();
     life.loop = std::make_unique<slot_loop>(settings, table_shapes_of(plan_), view_, programs_(s),
-                                            no_faults_, work_);
+                                            switches_, work_);
     life.loop->start(now_);
     flush(s);
   }
@@ -193,7 +197,7 @@ class mini_cluster {
   const network_faults faults_;
   random_source random_;
   meter work_;
-  fault_switches no_faults_;
+  fault_switches switches_;
   view view_;
   instant now_;
   std::vector<std::unique_ptr<shard>> shards_;

@@ -130,3 +130,24 @@ TEST_CASE("a job finishes though every fifth message is lost") {
   auto c = cluster_of(toy, plan_of(toy), 2, {0.2, 0, 1ms, 0}, 3);
   CHECK(c.run(30min));
 }
+
+TEST_CASE("with one slow slot the others' waiting falls as the bound grows") {
+  // Slot 0 needs 30 ms a clock, the others no more than the network's round trips.
+  const auto waited = [](bool bounded, std::uint64_t staleness) {
+    toy_settings toy;
+    toy.clocks = 40;
+    toy.keys = 20;
+    mini_cluster c(plan_of(toy, bounded, staleness), 2,
+                   [&](std::uint32_t s) { return std::make_unique<toy_program>(toy, s); }, calm, 1,
+                   {{0, 30ms}});
+    REQUIRE(c.run());
+    std::int64_t sum = 0;
+    for (std::uint32_t s = 1; s < toy.slots; ++s) sum += c.slot(s).progress().waited_ns();
+    return sum;
+  };
+  const auto synchronous = waited(true, 0), four = waited(true, 4), sixteen = waited(true, 16),
+             asynchronous = waited(false, 0);
+  CHECK(four < synchronous);
+  CHECK(sixteen < four);
+  CHECK(asynchronous < sixteen);
+}

@@ -148,7 +148,10 @@ ticket client::begin(request r, std::vector<ticket> after) {
     if (const auto found = requests_.find(named); found != requests_.end()) {
       if (r.waits_for.insert(named).second) found->second.holds_up.push_back(t);
     }
-  if (r.what == kind::push) unacknowledged_.emplace(t, r.number.clock());
+  if (r.what == kind::push)
+    unacknowledged_.emplace(t, r.number.clock());
+  else if (open_pulls_++ == 0)
+    pulls_open_since_ = now_;
   const bool free = r.waits_for.empty();
   requests_.emplace(t, std::move(r));
   if (free) launch(t);
@@ -201,6 +204,7 @@ void client::complete(ticket t, std::optional<error> failure) {
     for (auto p = parts_.begin(); p != parts_.end();)
       p = p->second.of == t ? parts_.erase(p) : std::next(p);
 
+  if (r.what != kind::push && --open_pulls_ == 0) pulls_.waited += now_ - pulls_open_since_;
   if (r.what != kind::push && !failure) record_pull(r);
   if (r.what == kind::push) {
     if (r.pushed_done)
@@ -239,7 +243,6 @@ void client::record_pull(const request& r) {
   if (pulls_.staleness.size() <= bucket) pulls_.staleness.resize(bucket + 1);
   ++pulls_.staleness[bucket];
   pulls_.max_staleness = std::max(pulls_.max_staleness, r.staleness);
-  pulls_.waited += now_ - r.begun;
 }
 
 pulled client::joined_range(const request& r) const {

@@ -108,7 +108,7 @@ struct traffic {
                 bytes_pulled = 0;  // headers, keys and values, requests and replies
 };
 
-// How stale the slot's pulls were, and how long they took in all.
+// How stale the slot's pulls were, and how long at least one of them was under way.
 struct pull_record {
   static constexpr std::size_t buckets = 64;
   std::vector<std::uint64_t>
@@ -245,6 +245,8 @@ class client {
   std::vector<ticket> answered_at_once_;  // requests without parts, completed by take_outgoing()
   traffic traffic_;
   pull_record pulls_;
+  std::size_t open_pulls_ = 0;
+  instant pulls_open_since_;
 };
 
 }  // namespace troupe

@@ -26,7 +26,6 @@ build zlib1g-dev                   data files in .gz
 build liblzma-dev                  data files in .xz
 test  doctest-dev                  the tests' framework
 test  librapidcheck-dev            tests of laws on random input
-bench libbenchmark-dev             the benchmarks
 lint  clang-format                 the layout of code
 lint  clang-tidy                   finds what compilers let pass
 lint  shellcheck                   the same for scripts

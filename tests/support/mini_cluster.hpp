@@ -30,7 +30,7 @@ class mini_cluster {
   using make_program = std::function<std::unique_ptr<slot_program>(std::uint32_t)>;
 
   mini_cluster(pb::JobPlan plan, std::uint32_t servers, make_program programs,
-               network_faults faults, std::uint64_t seed)
+               network_faults faults, std::uint64_t seed, std::vector<slowness> slow = {})
       : plan_(std::move(plan)),
         programs_(std::move(programs)),
         faults_(faults),

@@ -146,8 +146,7 @@ std::string progress::training_line(const pb::JobStatus& status, std::size_t wid
           {1, format("%3.0f%%", std::min(fraction, 1.0) * 100)},
           {2, rate ? human_count(static_cast<std::uint64_t>(*rate)) + " examples/s" : ""},
           {3, loss ? format("loss %.4f", *loss) : ""},
-          {6, format("staleness %llu (max %llu)", static_cast<unsigned long long>(sum.lead),
-                     static_cast<unsigned long long>(sum.max_staleness))},
+          {6, format("staleness <= %llu", static_cast<unsigned long long>(sum.max_staleness))},
           {7, "up " + human_bytes(static_cast<double>(sum.bytes_pushed)) + "  down " +
                   human_bytes(static_cast<double>(sum.bytes_pulled))},
           {5, restarts_of(status)},

@@ -2,7 +2,7 @@
 // The progress of a job as text: one line that is rewritten on a terminal, plain lines now and then
 // elsewhere. A plain class: statuses and times go in, bytes to write come out.
 //
-//   epoch 2/5 [#######.........]  38%  412,345 examples/s  loss 0.3312  staleness 1 (max 3) up 12.1
+//   epoch 2/5 [#######.........]  38%  412,345 examples/s  loss 0.3312  staleness <= 3  up 12.1
 //   MB  down 15.3 MB  12.0 s left
 
 #include <deque>

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace troupe::console {
 
@@ -18,8 +17,6 @@ std::optional<double> totals::examples_per_second() const {
 
 totals totals_of(const pb::JobStatus& status) {
   totals sum;
-  auto first = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t last = 0;
   for (const auto& slot : status.slots()) {
     sum.examples += slot.examples();
     sum.clocks_done += slot.clock();
@@ -34,12 +31,7 @@ totals totals_of(const pb::JobStatus& status) {
     if (sum.staleness.size() < buckets) sum.staleness.resize(buckets);
     for (std::size_t i = 0; i < buckets; ++i)
       sum.staleness[i] += slot.staleness(static_cast<int>(i));
-    if (!slot.finished()) {
-      first = std::min(first, slot.clock());
-      last = std::max(last, slot.clock());
-    }
   }
-  if (first <= last) sum.lead = last - first;
   for (const auto& table : status.tables()) {
     sum.nonzeros += table.nonzeros();
     sum.rows += table.rows();

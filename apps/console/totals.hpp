@@ -17,7 +17,6 @@ struct totals {
   std::uint64_t bytes_pushed = 0, bytes_pulled = 0;
   std::vector<std::uint64_t> staleness;  // pulls answered with staleness 0, 1, 2, ...
   std::uint64_t max_staleness = 0;
-  std::uint64_t lead = 0;                // clocks between the first and the last unfinished slot
   std::uint64_t rejected = 0;            // pushes that a server or a client refused
   std::uint64_t nonzeros = 0, rows = 0;  // over all tables
   double training_seconds = 0;           // 0 while training goes on

@@ -59,7 +59,8 @@ class file_system {
   virtual result<std::vector<std::string>> list(const std::string& path) = 0;  // names, sorted
   virtual result<file_facts> facts(const std::string& path) = 0;
   virtual bool exists(const std::string& path) = 0;
-  // Waits until no other process or thread holds the lock on `path` (created if absent), for an hour at most.
+  // Waits until no other process or thread holds the lock on `path` (created if absent), for an
+  // hour at most.
   virtual result<std::unique_ptr<file_lock>> lock(const std::string& path) = 0;
 };
 

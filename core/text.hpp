@@ -11,8 +11,9 @@ namespace troupe {
 // printf into a string.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);
 
-// Edit distance in which a swap of two neighbours counts once (optimal string alignment), and the candidate nearest to `word` if it is near enough to be a likely
-// typing error (at most a third of the word's letters, at least one), else empty.
+// Edit distance in which a swap of two neighbours counts once (optimal string alignment), and the
+// candidate nearest to `word` if it is near enough to be a likely typing error (at most a third of
+// the word's letters, at least one), else empty.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 

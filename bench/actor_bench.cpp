@@ -162,7 +162,7 @@ bool measure(std::size_t count) {
   auto app = std::make_shared<bench_application>();
   app->count = count;
   app->out = &out;
-  local_cluster_settings cluster;
+  cluster_settings cluster;
   cluster.scheduler.job.plan = plan();
   cluster.scheduler.scores = std::make_shared<no_evaluation>();
   cluster.worker.app = app;

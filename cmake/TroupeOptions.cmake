@@ -2,6 +2,8 @@
 option(TROUPE_TESTS "Build the tests" ON)
 option(TROUPE_BENCH "Build the benchmarks" ON)
 option(TROUPE_WERROR "Treat warnings as errors" ON)
+option(TROUPE_REPORT "Build the pages of virtual runs, with the chart library in them" ON)
+option(TROUPE_TCMALLOC "Link the executable with tcmalloc: a fifth faster in virtual time" ON)
 set(TROUPE_SANITIZER "" CACHE STRING "A sanitizer to build with: address, undefined, or empty")
 
 if(NOT CMAKE_BUILD_TYPE)

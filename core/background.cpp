@@ -64,7 +64,12 @@ class thread_background final : public background {
       thread_.join();
   }
 
-  bool run(job work) override { return queue_->push(std::move(work)); }
+  bool run(job work, job after) override {
+    return queue_->push([work = std::move(work), after = std::move(after)] {
+      work();
+      after();
+    });
+  }
 
  private:
   std::shared_ptr<job_queue> queue_;

@@ -1,7 +1,7 @@
 #pragma once
-// Where blocking file work of an actor goes: `run(job)` executes the job away from the actors'
-// threads. The job itself sends its outcome to whoever asked. In virtual time the job runs at once
-// and its outcome is delayed as modelled.
+// Where blocking file work of an actor goes: `run(work, after)` executes the work away from the
+// actors' threads, and then `after`, which tells whoever asked. In virtual time the work is done at
+// once, and `after` comes as much later as the modelled disk took.
 
 #include <functional>
 #include <memory>
@@ -13,7 +13,7 @@ class background {
   using job = std::function<void()>;
   virtual ~background() = default;  // waits for the job under way, drops those not begun
   // False when `limit` jobs are waiting already: nothing was queued, ask again later.
-  virtual bool run(job work) = 0;
+  virtual bool run(job work, job after) = 0;
 };
 
 // One thread, which executes jobs in the order they came.

@@ -336,7 +336,7 @@ std::vector<command> coordinator::take_commands() {
   return std::exchange(commands_, {});
 }
 
-pb::JobStatus coordinator::status() const {
+pb::JobStatus coordinator::status(bool with_view) const {
   pb::JobStatus s;
   s.set_phase(phase_);
   for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) *s.add_slots() = board_.total(slot);
@@ -353,6 +353,7 @@ pb::JobStatus coordinator::status() const {
   for (const auto& [index, n] : workers_)
     if (!n.joined) s.add_waiting_for(to_string(worker_role(index)));
   s.set_training_ns(trained_for_.count());
+  if (with_view && !view_.empty()) *s.mutable_view() = view_.to_message();
   return s;
 }
 

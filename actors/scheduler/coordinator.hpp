@@ -93,7 +93,7 @@ class coordinator {
 
   // Outputs.
   std::vector<command> take_commands();
-  pb::JobStatus status() const;
+  pb::JobStatus status(bool with_view = false) const;
   bool ended() const {
     return phase_ == pb::JobStatus::FINISHED || phase_ == pb::JobStatus::FAILED;
   }

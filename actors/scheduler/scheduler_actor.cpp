@@ -47,7 +47,7 @@ scheduler_actor::behavior_type scheduler_state::start(environment env, scheduler
         job_->on_slot_failed(failed, now());
         carry_out();
       },
-      [this](status_atom, const pb::StatusQuery&) { return job_->status(); },
+      [this](status_atom, const pb::StatusQuery& query) { return job_->status(query.with_view()); },
       [this](stop_atom, const pb::StopJob& stop) {
         job_->on_stop(stop, now());
         carry_out();

@@ -33,14 +33,15 @@ class background_jobs {
       if (kept->thrown) std::rethrow_exception(kept->thrown);
       then(std::move(*kept->outcome));
     });
-    const bool taken = where.run([kept, number, job = std::move(job), tell = std::move(tell)] {
-      try {
-        kept->outcome.emplace(job());
-      } catch (...) {
-        kept->thrown = std::current_exception();
-      }
-      tell(number);
-    });
+    const bool taken = where.run(
+        [kept, job = std::move(job)] {
+          try {
+            kept->outcome.emplace(job());
+          } catch (...) {
+            kept->thrown = std::current_exception();
+          }
+        },
+        [number, tell = std::move(tell)] { tell(number); });
     if (!taken) waiting_.erase(number);
     return taken;
   }

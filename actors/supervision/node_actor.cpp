@@ -13,6 +13,7 @@ caf::behavior node(caf::stateful_actor<node_state>* self, node_spec spec) {
   s.self = self;
   s.policy = std::make_unique<restart_policy>(spec.restarts);
   s.spec = std::move(spec);
+  s.incarnation = s.spec.env.incarnation - 1;  // which start() counts on
   self->set_down_handler([self](const caf::down_msg& down) { self->state.on_death(down); });
   self->set_exit_handler([self](const caf::exit_msg& why) { self->state.end(why); });
   s.start();
@@ -25,7 +26,7 @@ void node_state::start() {
   child = spec.start(self->system(), env);
   self->monitor(child);
   spec.publish(spec.env.role, child);
-  if (incarnation > 1)
+  if (policy->restarts() > 0)
     log("supervisor", log_level::warning,
         to_string(spec.env.role) + " starts again as incarnation " + std::to_string(incarnation));
 }

@@ -20,7 +20,7 @@ using start_child = std::function<caf::strong_actor_ptr(caf::actor_system&, cons
 using publish_child = std::function<void(role_id, caf::strong_actor_ptr)>;
 
 struct node_spec {
-  environment env;
+  environment env;  // its incarnation is that of the first life
   restart_settings restarts;
   start_child start;
   publish_child publish;

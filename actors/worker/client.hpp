@@ -160,7 +160,7 @@ class client {
   void on_reply(std::uint64_t number, const pb::PullReply& reply, const blob& keys,
                 const blob& values);
   void on_failure(std::uint64_t number, const std::string& reason);
-  // When on_time() is due next, if ever.
+  // When on_time() is due next, if ever; it may find then that nothing is, because a reply came.
   std::optional<instant> next_wake() const;
   void on_time();
 
@@ -216,6 +216,7 @@ class client {
   void resend_missing(std::uint64_t number, std::uint64_t clock, std::uint32_t index);
   void route_again(std::uint64_t number, const pb::View& theirs);
   void part_done(std::uint64_t number);
+  void wake_by(instant when);
   void complete(ticket t, std::optional<error> failure);
   void record_pull(const request& r);
   void fail(std::uint64_t number, errc code, const std::string& why);
@@ -237,6 +238,8 @@ class client {
   std::uint64_t next_part_ = 1;
   std::uint64_t next_wait_ = 1;
   std::uint64_t transmissions_ = 0;
+  // No part is due before; asked for after every message, so it is kept and not searched for.
+  std::optional<instant> wake_bound_;
   std::map<ticket, request> requests_;
   std::map<std::uint64_t, part> parts_;
   std::map<ticket, std::uint64_t> unacknowledged_;  // pushes and their clocks

@@ -76,6 +76,7 @@ outgoing client::message_of(std::uint64_t number) {
   // Never past the patience by more than the request's own timeout.
   const auto hold = std::max(duration::zero(), std::min(settings_.hold, r.deadline - now_));
   p.answer_due = now_ + hold + settings_.request_timeout;
+  wake_by(*p.answer_due);
   outgoing out;
   out.number = number;
   out.server = p.server;
@@ -220,6 +221,7 @@ void client::retry_later(std::uint64_t number, std::string trouble) {
     return fail(number, errc::timeout, format("%s, after %u tries", p.trouble.c_str(), p.failures));
   const auto doubled = settings_.backoff * (std::int64_t{1} << std::min(p.failures - 1, 20u));
   p.retry_at = now_ + std::min(doubled, settings_.backoff_limit);
+  wake_by(*p.retry_at);
 }
 
 // A server lacks an earlier push of ours. Messages of one client to one server keep their order, so
@@ -318,21 +320,25 @@ std::string client::describe(const part& p) const {
 }
 
 std::optional<instant> client::next_wake() const {
-  std::optional<instant> next;
-  for (const auto& [number, p] : parts_)
-    for (const auto& when : {p.retry_at, p.answer_due})
-      if (when && (!next || *when < *next)) next = when;
-  return next;
+  return parts_.empty() ? std::nullopt : wake_bound_;
+}
+
+void client::wake_by(instant when) {
+  if (!wake_bound_ || when < *wake_bound_) wake_bound_ = when;
 }
 
 void client::on_time() {
+  if (!wake_bound_ || now_ < *wake_bound_) return;
   std::vector<std::uint64_t> lost;
+  wake_bound_.reset();
   for (auto& [number, p] : parts_) {
     if (p.retry_at && *p.retry_at <= now_) {
       p.retry_at.reset();
       to_send_.push_back(number);
     }
     if (p.answer_due && *p.answer_due <= now_) lost.push_back(number);
+    if (p.retry_at) wake_by(*p.retry_at);
+    if (p.answer_due && now_ < *p.answer_due) wake_by(*p.answer_due);
   }
   for (const auto number : lost) on_failure(number, "no reply in time");
 }

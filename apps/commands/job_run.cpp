@@ -16,11 +16,6 @@
 namespace troupe {
 namespace {
 
-instant wall_clock() {
-  return {std::chrono::duration_cast<duration>(std::chrono::steady_clock::now().time_since_epoch())
-              .count()};
-}
-
 log_level level_of(const std::string& word) {
   static const std::map<std::string, log_level> levels{
       {"trace", log_level::trace},     {"debug", log_level::debug}, {"info", log_level::info},
@@ -130,6 +125,11 @@ result<void> save_into(prepared_job& p, const config::Job& job, const linear_job
 
 }  // namespace
 
+instant wall_clock() {
+  return {std::chrono::duration_cast<duration>(std::chrono::steady_clock::now().time_since_epoch())
+              .count()};
+}
+
 result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_system> files) {
   if (const auto started = start_log(job.log()); !started) return started.failure();
   prepared_job p;
@@ -157,7 +157,8 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   scheduler.job.join_patience = duration(job.cluster().join_patience());
   if (job.evaluation().train()) scheduler.job.evaluate.emplace_back("train");
   if (test) scheduler.job.evaluate.emplace_back("test");
-  scheduler.scores = std::make_shared<metric_set>(linear->metrics);
+  p.new_scores = [metrics = linear->metrics] { return std::make_shared<metric_set>(metrics); };
+  scheduler.scores = p.new_scores();
 
   p.cluster.worker.app = std::make_shared<linear_application>(linear->training, *train, test);
   p.cluster.worker.faults = faults_of(job.debug());
@@ -179,13 +180,17 @@ pb::JobStatus run_job(prepared_job& job,
     return watch && watch(status, wall_clock());
   };
   auto status = run_local_cluster(job.cluster);
-  job.facts.wall_seconds = seconds_of(wall_clock() - begun);
+  note_end(job, status, seconds_of(wall_clock() - begun));
+  return status;
+}
+
+void note_end(prepared_job& job, const pb::JobStatus& status, double wall_seconds) {
+  job.facts.wall_seconds = wall_seconds;
   if (status.phase() == pb::JobStatus::FINISHED)
     job.facts.model_digest =
         model_digest(std::vector<pb::TableSummary>(status.tables().begin(), status.tables().end()));
   else
     job.facts.model_folder.clear();  // nothing was saved
-  return status;
 }
 
 }  // namespace troupe

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 
+#include "actors/scheduler/evaluation.hpp"
 #include "apps/console/run_facts.hpp"
 #include "apps/local/local_cluster.hpp"
 #include "config/job.hpp"
@@ -16,7 +17,9 @@ namespace troupe {
 
 struct prepared_job {
   std::shared_ptr<meter> reading;  // of the data sets, which refer to it
-  local_cluster_settings cluster;
+  cluster_settings cluster;
+  // An empty evaluation of the job's metrics.
+  std::function<std::shared_ptr<evaluation>()> new_scores;
   console::run_facts facts;
 };
 
@@ -28,5 +31,10 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
 // second and ends training early when it returns true.
 pb::JobStatus run_job(prepared_job& job,
                       const std::function<bool(const pb::JobStatus&, instant)>& watch);
+
+// What the facts say of a run's end, once it has taken so long.
+void note_end(prepared_job& job, const pb::JobStatus& status, double wall_seconds);
+// Real time, for progress and the facts.
+instant wall_clock();
 
 }  // namespace troupe

@@ -6,11 +6,14 @@
 #include "apps/commands/command.hpp"
 #include "apps/commands/command_line.hpp"
 #include "apps/commands/job_run.hpp"
+#include "apps/commands/virtual_job.hpp"
 #include "apps/console/progress.hpp"
 #include "apps/console/result_json.hpp"
 #include "apps/console/summary.hpp"
 #include "apps/console/terminal.hpp"
+#include "apps/virtual/virtual_results.hpp"
 #include "config/job.hpp"
+#include "sim/report/page.hpp"
 
 namespace troupe {
 
@@ -59,32 +62,90 @@ int exit_code_of_status(const pb::JobStatus& status) {
   return status.interrupted() ? exit_interrupted : exit_done;
 }
 
-int run(const config::Job& job, const std::string& json_file) {
-  const auto files = posix_file_system();
-  auto prepared = prepare_job(job, files);
-  if (!prepared) return report(as_bad_input(prepared.failure()));
-  auto& run = *prepared;
+struct sim_options {
+  bool in_virtual_time = false;
+  std::string json, trace, report;  // files; empty: none
+};
 
-  const auto style = style_of(job.output().progress());
-  console::progress progress(style, duration(job.output().progress_every()), run.facts);
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
-  const auto status = run_job(run, [&](const pb::JobStatus& s, instant now) {
-    console::write_to(1, progress.on_status(s, now, console::terminal_width(1)));
-    return interrupts > 0;
-  });
-  console::write_to(1, progress.wipe());
+// What a run of either stage ends with.
+int conclude(prepared_job& run, const pb::JobStatus& status, const std::string& more_summary,
+             const std::vector<std::pair<std::string, console::json>>& more_json,
+             const std::string& json_file) {
   run.facts.exit_code = exit_code_of_status(status);
   run.facts.failure = status.text();
-  console::write_to(1, console::summary_table(status, run.facts));
+  console::write_to(1, console::summary_table(status, run.facts) + more_summary);
   if (!json_file.empty())
-    if (const auto written =
-            write_text_atomically(*files, json_file, console::json_result(status, run.facts));
+    if (const auto written = write_text_atomically(
+            *run.cluster.files, json_file, console::json_result(status, run.facts, more_json));
         !written)
       return report(written.failure());
   if (status.phase() == pb::JobStatus::FAILED)
     return report({static_cast<errc>(status.code()), status.text()});
   return run.facts.exit_code;
+}
+
+int run_in_real_time(prepared_job& run, console::progress& progress, const sim_options& options) {
+  const auto status = run_job(run, [&](const pb::JobStatus& s, instant now) {
+    console::write_to(1, progress.on_status(s, now, console::terminal_width(1)));
+    return interrupts > 0;
+  });
+  console::write_to(1, progress.wipe());
+  return conclude(run, status, "", {}, options.json);
+}
+
+int run_in_virtual_time(prepared_job& run, const config::Job& job, console::progress& progress,
+                        const sim_options& options) {
+  auto settings = virtual_settings_of(job);
+  if (!settings) return report(settings.failure());
+  virtual_run_files files{options.trace, options.report};
+  const auto outcome =
+      run_virtual_job(run, *settings, files, [&](const pb::JobStatus& s, instant virtual_now) {
+        console::write_to(
+            1, progress.on_status(s, virtual_now, wall_clock(), console::terminal_width(1)));
+        return interrupts > 0;
+      });
+  console::write_to(1, progress.wipe());
+  if (!outcome) return report(outcome.failure());
+  const virtual_facts facts{run.facts.wall_seconds, settings->objective_target,
+                            outcome->target_reached};
+  const int code = conclude(run, outcome->status, virtual_summary(outcome->record, facts),
+                            virtual_json(outcome->record, facts), options.json);
+  // A run that ended because it had reached its target did what it was told.
+  return code == exit_interrupted && outcome->target_reached && interrupts == 0 ? exit_done : code;
+}
+
+int run(const config::Job& job, const sim_options& options) {
+  if (options.in_virtual_time)
+    if (const auto settings = virtual_settings_of(job); !settings)
+      return report(settings.failure());
+  auto prepared = prepare_job(job, posix_file_system());
+  if (!prepared) return report(as_bad_input(prepared.failure()));
+  console::progress progress(style_of(job.output().progress()),
+                             duration(job.output().progress_every()), prepared->facts);
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  return options.in_virtual_time ? run_in_virtual_time(*prepared, job, progress, options)
+                                 : run_in_real_time(*prepared, progress, options);
+}
+
+// Options that say something only in virtual time.
+result<sim_options> sim_options_of(const po::variables_map& values) {
+  sim_options o;
+  const auto clock = values["clock"].as<std::string>();
+  if (clock != "real" && clock != "virtual")
+    return error{errc::bad_usage, "--clock is real or virtual, not '" + clock + "'"};
+  o.in_virtual_time = clock == "virtual";
+  o.json = values["json"].as<std::string>();
+  o.trace = values["trace"].as<std::string>();
+  o.report = values["report"].as<std::string>();
+  if (!o.in_virtual_time && !o.trace.empty())
+    return error{errc::bad_usage, "--trace needs --clock virtual"};
+  if (!o.in_virtual_time && !o.report.empty())
+    return error{errc::bad_usage, "--report needs --clock virtual"};
+  if (!o.report.empty() && !sim::page_is_built_in())
+    return error{errc::bad_usage,
+                 "this troupe was built without pages (-DTROUPE_REPORT=OFF): no --report"};
+  return o;
 }
 
 }  // namespace
@@ -94,7 +155,9 @@ int sim_command(const std::vector<std::string>& arguments) {
                     "Starts the scheduler, the servers and the workers of a job as actors of this "
                     "process, trains on all "
                     "cores, evaluates the model and saves it. Ctrl-C ends training early, and "
-                    "saves the model first.");
+                    "saves the model first.\n\nWith --clock virtual the same actors run in one "
+                    "thread, on a simulated network and in a time of their own, as [simulate] of "
+                    "the job says: the same files and seed give the same run, bit for bit.");
   line.options().add_options()(
       "set", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
       "overrides a key of the job, as in --set training.epochs=3 ('troupe config' lists them)")(
@@ -104,18 +167,26 @@ int sim_command(const std::vector<std::string>& arguments) {
       "slots", po::value<std::string>()->value_name("N"), "overrides cluster.slots")(
       "model", po::value<std::string>()->value_name("DIR"),
       "overrides model.output, the folder the model is saved in")(
+      "clock", po::value<std::string>()->default_value("real")->value_name("real|virtual"),
+      "whose time the cluster runs in")(
       "json", po::value<std::string>()->default_value("")->value_name("FILE"),
-      "writes all results to a file");
+      "writes all results to a file")(
+      "trace", po::value<std::string>()->default_value("")->value_name("FILE"),
+      "in virtual time: writes every node's timeline, for Perfetto")(
+      "report", po::value<std::string>()->default_value("")->value_name("FILE.html"),
+      "in virtual time: writes a page that shows the run");
   line.positional("job", 1);
   po::variables_map values;
   if (const auto over = line.parse(arguments, values)) return *over;
   if (!values.count("job"))
     return report({errc::bad_usage, "sim needs a job file; see 'troupe sim --help'"});
+  const auto options = sim_options_of(values);
+  if (!options) return report(options.failure());
   const auto job =
       config::load_job(*posix_file_system(), values["job"].as<std::vector<std::string>>().front(),
                        overrides_of(values));
   if (!job) return report(as_bad_input(job.failure()));
-  return run(*job, values["json"].as<std::string>());
+  return run(*job, *options);
 }
 
 }  // namespace troupe

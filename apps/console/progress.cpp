@@ -82,6 +82,19 @@ progress::progress(progress_style style, duration every, run_facts facts)
 
 std::string progress::on_status(const pb::JobStatus& status, instant now, std::size_t width) {
   if (status.phase() == pb::JobStatus::TRAINING) rate_.add(now, totals_of(status).examples);
+  return shown(status, now, width);
+}
+
+std::string progress::on_status(const pb::JobStatus& status, instant virtual_now, instant now,
+                                std::size_t width) {
+  if (!begun_) begun_ = now;
+  virtual_now_ = virtual_now;
+  real_time_ = now - *begun_;
+  if (status.phase() == pb::JobStatus::TRAINING) rate_.add(virtual_now, totals_of(status).examples);
+  return shown(status, now, width);
+}
+
+std::string progress::shown(const pb::JobStatus& status, instant now, std::size_t width) {
   if (style_ == progress_style::none) return {};
   if (style_ == progress_style::live) {
     live_line_shown_ = true;
@@ -107,6 +120,16 @@ bool progress::due(const pb::JobStatus& status, instant now) const {
 }
 
 std::string progress::line(const pb::JobStatus& status, std::size_t width) const {
+  if (virtual_now_) {
+    const auto clocks = format("virtual %.3f s, real %.1f s  ",
+                               seconds_of(duration(virtual_now_->ns)), seconds_of(real_time_));
+    if (clocks.size() >= width) return clocks.substr(0, width);
+    return clocks + line_of_phase(status, width - clocks.size());
+  }
+  return line_of_phase(status, width);
+}
+
+std::string progress::line_of_phase(const pb::JobStatus& status, std::size_t width) const {
   const auto with_restarts = [&](std::string text) {
     return fitted({{0, std::move(text)}, {1, restarts_of(status)}}, width);
   };

@@ -40,6 +40,10 @@ class progress {
   // Bytes for the terminal or log that shows it, possibly none. A live line is cut to `width`
   // columns: the fields that matter least go first.
   std::string on_status(const pb::JobStatus& status, instant now, std::size_t width);
+  // The same of a job in virtual time: rates are of that time, and the line says how far it is;
+  // how often a line appears goes by real time.
+  std::string on_status(const pb::JobStatus& status, instant virtual_now, instant now,
+                        std::size_t width);
   // Wipes the live line, before anything else is written there.
   std::string wipe();
 
@@ -47,6 +51,8 @@ class progress {
   std::string line(const pb::JobStatus& status, std::size_t width) const;
 
  private:
+  std::string shown(const pb::JobStatus& status, instant now, std::size_t width);
+  std::string line_of_phase(const pb::JobStatus& status, std::size_t width) const;
   std::string training_line(const pb::JobStatus& status, std::size_t width) const;
   std::string epoch(const totals& sum) const;
   std::optional<double> seconds_left(const totals& sum) const;
@@ -56,6 +62,9 @@ class progress {
   const duration every_;
   const run_facts facts_;
   moving_rate rate_;
+  std::optional<instant> begun_;        // in real time
+  std::optional<instant> virtual_now_;  // of a job in virtual time
+  duration real_time_{};
   bool live_line_shown_ = false;
   std::optional<instant> shown_;
   pb::JobStatus::Phase shown_phase_ = pb::JobStatus::GATHERING;

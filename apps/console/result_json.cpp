@@ -67,7 +67,8 @@ void add_metrics(json_object& o, const pb::JobStatus& status) {
 
 }  // namespace
 
-std::string json_result(const pb::JobStatus& status, const run_facts& facts) {
+std::string json_result(const pb::JobStatus& status, const run_facts& facts,
+                        const std::vector<std::pair<std::string, json>>& more) {
   const auto sum = totals_of(status);
   json_object o;
   o.add("job", json::of(facts.job));
@@ -104,6 +105,7 @@ std::string json_result(const pb::JobStatus& status, const run_facts& facts) {
   add("tables", tables_of(status, facts));
   add("slots", json::of(std::uint64_t{facts.slots}));
   add("slot_details", slots_of(status));
+  for (const auto& [name, value] : more) o.add(name, value);
   return o.page();
 }
 

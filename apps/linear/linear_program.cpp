@@ -11,6 +11,13 @@ schedule_options schedule_of(const linear_training& training, std::uint32_t slot
   return options;
 }
 
+// Its memory grows with the keys of a block, and is of use only within a call: one to a thread, not
+// one to each of a thousand slots.
+batch_maker& thread_s_batch_maker() {
+  static thread_local batch_maker maker;
+  return maker;
+}
+
 }  // namespace
 
 linear_program::linear_program(const linear_training& training, std::uint32_t slot,
@@ -25,7 +32,7 @@ linear_program::linear_program(const linear_training& training, std::uint32_t sl
 void linear_program::run(slot_session& session, std::uint64_t clock) {
   blocks_.get(session, schedule_.at(clock).block, [this, &session, clock](const block& rows) {
     // Asked again: what it said before the read may be gone.
-    maker_.make(rows, schedule_.at(clock).rows, batch_);
+    thread_s_batch_maker().make(rows, schedule_.at(clock).rows, batch_);
     parameters_.pull(session, training_.model, batch_.keys, [this, &session] { step(session); });
   });
 }

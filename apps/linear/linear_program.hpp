@@ -51,7 +51,6 @@ class linear_program final : public slot_program {
   block_reader blocks_;
 
   // The clock under way, and memory that is used from clock to clock.
-  batch_maker maker_;
   batch batch_;
   parameters parameters_;
   std::vector<double> scores_, sums_;

@@ -49,7 +49,7 @@ class status_box {
 
 class cluster {
  public:
-  explicit cluster(const local_cluster_settings& settings)
+  explicit cluster(const cluster_settings& settings)
       : settings_(settings),
         config_(settings.threads),
         system_(config_),
@@ -116,7 +116,7 @@ class cluster {
     }
   }
 
-  const local_cluster_settings& settings_;
+  const cluster_settings& settings_;
   system_config config_;
   caf::actor_system system_;
   std::shared_ptr<local_directory> directory_;
@@ -126,7 +126,7 @@ class cluster {
 
 }  // namespace
 
-pb::JobStatus run_local_cluster(const local_cluster_settings& settings) {
+pb::JobStatus run_local_cluster(const cluster_settings& settings) {
   return cluster(settings).run();
 }
 

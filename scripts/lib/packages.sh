@@ -22,6 +22,8 @@ build libspdlog-dev                logs
 build libtomlplusplus-dev          job files are TOML
 build libxxhash-dev                checksums, hashes of names, the digest of a model
 build libsleef-dev                 exp and log with the same bits on every processor
+build libjs-chart.js               charts on the pages of virtual runs
+build libgoogle-perftools-dev      tcmalloc, which a simulation of a thousand nodes needs
 build zlib1g-dev                   data files in .gz
 build liblzma-dev                  data files in .xz
 test  doctest-dev                  the tests' framework

@@ -25,7 +25,7 @@ struct shape {
 };
 
 pb::JobStatus run(const toy_settings& toy, const shape& s) {
-  local_cluster_settings c;
+  cluster_settings c;
   c.scheduler.job.plan = plan_of(toy, s.bounded, s.staleness);
   c.scheduler.job.servers = s.servers;
   c.scheduler.job.workers = s.workers;

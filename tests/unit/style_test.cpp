@@ -132,6 +132,7 @@ TEST_CASE("arrows between folders go one way") {
       {"config", {"messages", "actors", "apps", "sim"}},
       {"messages", {"actors", "apps", "config", "sim"}},
       {"actors", {"apps", "config", "sim"}},
+      {"sim", {"apps", "config"}},
   };
   for (const auto& row : table)
     CHECK(mentions_in([&](const source& f) { return f.below(row.folder); },
@@ -154,17 +155,90 @@ TEST_CASE("randomness is seeded and its algorithms are ours") {
                                    "std::shuffle", "rand()", "srand("}) == "");
 }
 
-TEST_CASE("time is an argument: the logic of actors reads no clock, and nothing sleeps") {
+// What runs in virtual time too: the actors, what they say, what they compute, and the simulator.
+bool runs_in_virtual_time(const source& f) {
+  return f.below("actors") || f.below("messages") || f.below("sim") || f.below("apps/linear") ||
+         f.below("apps/virtual") || f.below("apps/evaluation");
+}
+
+TEST_CASE("time is an argument: what runs in virtual time reads no clock, and nothing sleeps") {
   const std::vector<std::string> sleeping = {"sleep_for", "sleep_until", "usleep(", "sleep("};
-  const auto logic = [](const source& f) { return f.below("actors") || f.below("messages"); };
-  CHECK(mentions_in(logic, {"system_clock", "steady_clock", "high_resolution_clock"}) == "");
-  CHECK(mentions_in(logic, sleeping) == "");
+  CHECK(mentions_in(runs_in_virtual_time, {"system_clock", "steady_clock", "high_resolution_clock",
+                                           "clock_gettime(", "gettimeofday(", "std::time("}) == "");
+  CHECK(mentions_in(runs_in_virtual_time, sleeping) == "");
   CHECK(mentions_in([](const source& f) { return f.below("tests"); }, sleeping) == "");
 }
 
-TEST_CASE("no actor blocks or detaches") {
-  CHECK(mentions_in([](const source& f) { return f.below("actors"); },
-                    {"scoped_actor", "blocking_actor", "caf::detached", "receive_while"}) == "");
+TEST_CASE("no actor blocks, detaches or starts a thread") {
+  CHECK(mentions_in(runs_in_virtual_time, {"scoped_actor", "blocking_actor", "caf::detached",
+                                           "detached>", "receive_while", "receive_for",
+                                           "std::thread", "std::async", "condition_variable"}) ==
+        "");
+}
+
+namespace {
+
+// "name_" of "std::unordered_map<key, value> name_;", else empty.
+std::string unordered_name(const std::string& code) {
+  if (code.find("std::unordered_") == std::string::npos || code.back() != ';') return {};
+  const auto end = code.find_last_not_of("; ") + 1;
+  auto begin = end;
+  while (begin > 0 && is_name_letter(code[begin - 1])) --begin;
+  return code[begin - 1] == ' ' ? code.substr(begin, end - begin) : std::string();
+}
+
+// Whether a container's order, or its hash, is that of addresses in memory.
+bool keyed_by_address(const std::string& code) {
+  for (const char* kind : {"map<", "set<", "hash<"})
+    for (auto at = code.find(kind); at != std::string::npos; at = code.find(kind, at + 1)) {
+      const auto key = code.substr(at + std::string(kind).size());
+      const auto end = key.find_first_of(",>(");
+      const auto name = key.substr(0, end);
+      if (name.find('*') != std::string::npos || name.find("actor_ptr") != std::string::npos ||
+          (name.find("caf::actor") == 0 && name != "caf::actor_id") ||
+          name.find("shared_ptr") != std::string::npos ||
+          name.find("unique_ptr") != std::string::npos)
+        return true;
+    }
+  return code.find("%p") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the scan for addresses as keys finds them") {
+  for (const char* code :
+       {"std::map<node*, int> m_;", "std::set<const lane *> s;",
+        "std::unordered_map<caf::actor, int> a;", "std::map<caf::strong_actor_ptr, int> b;",
+        "std::hash<void*>()(p)", "printf(\"%p\", x);", "std::set<std::shared_ptr<row>> r;"})
+    CHECK_MESSAGE(keyed_by_address(code), code);
+  for (const char* code :
+       {"std::map<caf::actor_id, node*> m_;", "std::map<int, std::unique_ptr<row>> r;", "a * b;"})
+    CHECK_MESSAGE(!keyed_by_address(code), code);
+  CHECK(unordered_name("  std::unordered_map<int, std::vector<int>> found_;") == "found_");
+  CHECK(unordered_name("  std::map<int, int> found_;").empty());
+}
+
+TEST_CASE(
+    "nothing that runs in virtual time walks a container in the order of addresses or hashes") {
+  std::ostringstream found;
+  for (const auto& file : sources()) {
+    if (!runs_in_virtual_time(file)) continue;
+    const auto folder = file.path.substr(0, file.path.rfind('/'));
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const auto code = code_of(file.lines[i]);
+      if (keyed_by_address(code)) found << file.path << ":" << i + 1 << ": " << code << "\n";
+      if (code.empty()) continue;
+      const auto name = unordered_name(code);
+      if (name.empty()) continue;
+      for (const auto& other : sources())
+        if (other.below(folder))
+          for (const auto& line : other.lines)
+            if (mentions(code_of(line), ": " + name + ")") ||
+                mentions(code_of(line), name + ".begin()"))
+              found << other.path << ": walks " << name << ": " << line << "\n";
+    }
+  }
+  CHECK(found.str() == "");
 }
 
 TEST_CASE("training takes its transcendental functions from core/math.hpp") {

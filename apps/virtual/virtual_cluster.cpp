@@ -1,0 +1,201 @@
+#include "apps/virtual/virtual_cluster.hpp"
+
+#include <caf/all.hpp>
+#include <optional>
+
+#include "actors/server/server_actor.hpp"
+#include "actors/supervision/node_actor.hpp"
+#include "apps/local/watcher_actor.hpp"
+#include "apps/virtual/probe_actor.hpp"
+#include "core/text.hpp"
+
+namespace troupe {
+namespace {
+
+using sim::node_number;
+
+// A second of virtual time may take a minute of real time, in which somebody may press Ctrl-C.
+constexpr std::uint64_t steps_between_watches = 1 << 14;
+
+class virtual_cluster {
+ public:
+  virtual_cluster(const cluster_settings& cluster, const virtual_settings& settings,
+                  const std::function<std::shared_ptr<evaluation>()>& new_scores,
+                  const virtual_watch& watch)
+      : cluster_(cluster),
+        settings_(settings),
+        new_scores_(new_scores),
+        watch_(watch),
+        incarnations_(settings.engine.cast.size()),
+        sim_(settings.engine, cluster.files) {}
+
+  virtual_run run() {
+    const auto& cast = settings_.engine.cast;
+    for (node_number n = 0; n < cast.size(); ++n)
+      sim_.start_node(n, [this, n](std::uint32_t) { begin_life(n); });
+    for (const auto& f : settings_.faults) plan(f);
+    start_watcher();
+    if (settings_.objective_every > duration::zero())
+      sim_.at(instant{settings_.objective_every.count()}, [this] { look(); });
+    while (!ended() && sim_.now() < instant{settings_.time_limit.count()} && sim_.step())
+      if (sim_.steps() % steps_between_watches == 0 && status_) ask_watch();
+    if (!ended()) give_up();
+    return {*status_, record(), target_reached_};
+  }
+
+ private:
+  bool ended() const {
+    return status_ && (status_->phase() == pb::JobStatus::FINISHED ||
+                       status_->phase() == pb::JobStatus::FAILED);
+  }
+
+  // A life of a node: its supervisor, which starts its actor.
+  void begin_life(node_number n) {
+    const auto role = settings_.engine.cast.role(n);
+    node_spec spec;
+    spec.env = sim_.environment_of(n);
+    spec.env.request_timeout = cluster_.request_timeout;
+    spec.env.incarnation = incarnations_[n] + 1;
+    spec.restarts = role.role == pb::WORKER ? cluster_.restarts : restart_settings{0, {}, {}, {}};
+    spec.start = [this, n, role](caf::actor_system& system, const environment& env) {
+      incarnations_[n] = env.incarnation;
+      auto actor = start_actor(system, role, env);
+      sim_.place(n, actor);
+      return actor;
+    };
+    spec.publish = [this, n](role_id, caf::strong_actor_ptr handle) {
+      sim_.publish(n, std::move(handle));
+    };
+    sim_.place(n,
+               caf::actor_cast<caf::strong_actor_ptr>(sim_.actors().spawn(node, std::move(spec))));
+  }
+
+  caf::strong_actor_ptr start_actor(caf::actor_system& system, role_id role,
+                                    const environment& env) const {
+    switch (role.role) {
+      case pb::SCHEDULER:
+        return caf::actor_cast<caf::strong_actor_ptr>(
+            system.spawn(scheduler, env, cluster_.scheduler));
+      case pb::SERVER:
+        return caf::actor_cast<caf::strong_actor_ptr>(system.spawn(server, env));
+      default:
+        return caf::actor_cast<caf::strong_actor_ptr>(system.spawn(worker, env, cluster_.worker));
+    }
+  }
+
+  void start_watcher() {
+    watcher_settings w;
+    w.find = sim_.observers_view();
+    w.every = settings_.watch_every;
+    w.patience = std::chrono::minutes(10);  // of virtual time: its node may be down for a while
+    w.on_status = [this](const pb::JobStatus& status) { on_status(status); };
+    sim_.outside([&] { sim_.actors().spawn(watcher, std::move(w)); });
+  }
+
+  void on_status(const pb::JobStatus& status) {
+    status_ = status;
+    ask_watch();
+  }
+
+  void ask_watch() {
+    if (watch_ && watch_(*status_, sim_.now())) stop("interrupted");
+  }
+
+  void stop(const char* why) {
+    if (std::exchange(stopping_, true)) return;
+    pb::StopJob request;
+    request.set_reason(why);
+    if (auto found = sim_.observers_view()->scheduler())
+      caf::anon_send(found, stop_atom::value, request);
+  }
+
+  // Looks at the objective of the whole model, at no cost to the cluster.
+  void look() {
+    if (ended() || stopping_) return;
+    if (status_ && status_->phase() == pb::JobStatus::TRAINING) {
+      probe_settings p;
+      p.find = sim_.observers_view();
+      p.app = cluster_.worker.app;
+      p.plan = cluster_.scheduler.job.plan;
+      p.scores = new_scores_();
+      p.on_objective = [this](double objective) { on_objective(objective); };
+      sim_.outside([&] { sim_.actors().spawn(probe, std::move(p)); });
+    }
+    if (status_ && status_->phase() > pb::JobStatus::TRAINING) return;
+    sim_.at(sim_.now() + settings_.objective_every, [this] { look(); });
+  }
+
+  void on_objective(double objective) {
+    sim_.log().looks(
+        {duration(sim_.now().ns), sim_.clocks_computed(), sim_.examples_computed(), objective});
+    if (settings_.objective_target <= 0 || objective > settings_.objective_target) return;
+    target_reached_ = true;
+    stop("the objective's target is reached");
+  }
+
+  void plan(const planned_fault& f) {
+    using kind = planned_fault::kind;
+    for (const auto n : sim_.map().matching(f.node)) {
+      if (f.what == kind::crash)
+        from_until(
+            f, [this, n] { sim_.crash(n); }, [this, n] { sim_.restart(n); });
+      else if (f.what == kind::pause)
+        from_until(
+            f, [this, n] { sim_.pause(n); }, [this, n] { sim_.resume(n); });
+      else
+        for (const auto peer : sim_.map().matching(f.peer))
+          if (peer != n) {
+            const bool both = f.what == kind::cut;
+            from_until(
+                f, [=] { sim_.cut(n, peer, both); }, [=] { sim_.heal(n, peer, both); });
+          }
+    }
+  }
+
+  template <class Begin, class End>
+  void from_until(const planned_fault& f, Begin begin, End end) {
+    sim_.at(instant{f.at.count()}, begin);
+    if (f.lasts > duration::zero()) sim_.at(instant{(f.at + f.lasts).count()}, end);
+  }
+
+  void give_up() {
+    auto status = status_.value_or(pb::JobStatus{});
+    const auto phase = pb::JobStatus::Phase_Name(status.phase());
+    status.set_phase(pb::JobStatus::FAILED);
+    status.set_code(static_cast<std::int32_t>(errc::timeout));
+    status.set_text(
+        format("after %.3f s of virtual time (simulate.time_limit) the job was still %s",
+               seconds_of(duration(sim_.now().ns)), phase.c_str()));
+    status_ = status;
+  }
+
+  sim::run_record record() {
+    auto r = sim_.record();
+    for (const auto& slot : status_->slots()) {
+      if (static_cast<std::size_t>(slot.staleness_size()) > r.staleness.size())
+        r.staleness.resize(static_cast<std::size_t>(slot.staleness_size()));
+      for (int i = 0; i < slot.staleness_size(); ++i)
+        r.staleness[static_cast<std::size_t>(i)] += slot.staleness(i);
+    }
+    return r;
+  }
+
+  const cluster_settings& cluster_;
+  const virtual_settings& settings_;
+  const std::function<std::shared_ptr<evaluation>()>& new_scores_;
+  const virtual_watch& watch_;
+  std::vector<std::uint64_t> incarnations_;  // the latest of each node
+  std::optional<pb::JobStatus> status_;
+  bool stopping_ = false, target_reached_ = false;
+  sim::simulation sim_;  // last: its actors use the rest
+};
+
+}  // namespace
+
+virtual_run run_virtual_cluster(const cluster_settings& cluster, const virtual_settings& settings,
+                                const std::function<std::shared_ptr<evaluation>()>& new_scores,
+                                const virtual_watch& watch) {
+  return virtual_cluster(cluster, settings, new_scores, watch).run();
+}
+
+}  // namespace troupe

@@ -1,0 +1,32 @@
+#pragma once
+// From a job's [simulate] section to the settings of a simulation.
+
+#include <vector>
+
+#include "config/job.hpp"
+#include "core/result.hpp"
+#include "sim/engine/simulation.hpp"
+
+namespace troupe {
+
+struct planned_fault {
+  enum class kind { cut, cut_one_way, crash, pause };
+  kind what = kind::cut;
+  sim::node_pattern node, peer;
+  duration at{}, lasts{};  // lasts 0: for ever
+};
+
+struct virtual_settings {
+  sim::simulation_settings engine;
+  std::vector<planned_fault> faults;
+  duration objective_every{};   // 0: no looks
+  double objective_target = 0;  // 0: none
+  duration time_limit{};
+  // How often the caller's watch is asked, in virtual time, and at least once in so many steps.
+  duration watch_every{std::chrono::milliseconds(10)};
+};
+
+// Errors name the key: "simulate.links[1].from: ...".
+result<virtual_settings> virtual_settings_of(const config::Job& job);
+
+}  // namespace troupe

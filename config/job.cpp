@@ -15,12 +15,20 @@ struct bases {
   path_base of_rest;  // overrides and defaults
 };
 
-result<Job> read_job(std::string_view text, const std::string& name, const overrides& set,
+// A file's text and what it is called in errors.
+struct named_text {
+  std::string name, text;
+};
+
+result<Job> read_job(const std::vector<named_text>& layers, const overrides& set,
                      const bases& paths) {
-  const auto tree = parse_toml(text, name);
-  if (!tree) return tree.failure();
   reading r;
-  r.read(*tree, paths.of_file);
+  for (const auto& layer : layers) {
+    const auto tree = parse_toml(layer.text, layer.name);
+    if (!tree) return tree.failure();
+    r.read(*tree, paths.of_file);
+  }
+  const auto& name = layers.front().name;
   for (const auto& override_text : set) {
     const auto override_tree = parse_override(override_text);
     if (override_tree)
@@ -44,19 +52,26 @@ bool penalised(const Job& job, const std::string& table) {
 }  // namespace
 
 result<Job> parse_job(std::string_view text, const std::string& name, const overrides& set) {
-  return read_job(text, name, set, {});
+  return read_job({{name, std::string(text)}}, set, {});
 }
 
-result<Job> load_job(file_system& files, const std::string& path, const overrides& set) {
+result<Job> load_job(file_system& files, const std::string& path, const overrides& set,
+                     const std::vector<std::string>& more) {
   constexpr std::uint64_t limit = std::uint64_t{16} << 20;
-  const auto text = read_text(files, path, limit);
-  if (!text) return text.failure();
+  std::vector<named_text> layers;
+  std::vector<std::string> names{path};
+  names.insert(names.end(), more.begin(), more.end());
+  for (const auto& name : names) {
+    auto text = read_text(files, name, limit);
+    if (!text) return text.failure();
+    layers.push_back({name, std::move(*text)});
+  }
   std::error_code no_current_folder;
   const auto current = std::filesystem::current_path(no_current_folder);
   if (no_current_folder)
     return error{errc::io, "the current folder cannot be read: " + no_current_folder.message()};
   const auto folder = (current / path).parent_path();
-  return read_job(*text, path, set,
+  return read_job(layers, set,
                   {{folder.string(), current.string()}, {current.string(), current.string()}});
 }
 

@@ -31,7 +31,9 @@ using overrides = std::vector<std::string>;
 // Reads a job file of at most 16 MiB. Paths in it are relative to its folder, unless they begin
 // with a ${VARIABLE}; those, the paths in overrides and those left out are relative to the current
 // folder. All become absolute.
-result<Job> load_job(file_system& files, const std::string& path, const overrides& set = {});
+// Sections of further files, `more`, replace what the job file says; overrides come last.
+result<Job> load_job(file_system& files, const std::string& path, const overrides& set = {},
+                     const std::vector<std::string>& more = {});
 
 // The same of text that is no file: `name` stands in errors, and paths stay as they are, but for
 // variables.

@@ -108,10 +108,8 @@ int run_in_virtual_time(prepared_job& run, const config::Job& job, console::prog
   if (!outcome) return report(outcome.failure());
   const virtual_facts facts{run.facts.wall_seconds, settings->objective_target,
                             outcome->target_reached};
-  const int code = conclude(run, outcome->status, virtual_summary(outcome->record, facts),
-                            virtual_json(outcome->record, facts), options.json);
-  // A run that ended because it had reached its target did what it was told.
-  return code == exit_interrupted && outcome->target_reached && interrupts == 0 ? exit_done : code;
+  return conclude(run, outcome->status, virtual_summary(outcome->record, facts),
+                  virtual_json(outcome->record, facts), options.json);
 }
 
 int run(const config::Job& job, const sim_options& options) {
@@ -167,6 +165,8 @@ int sim_command(const std::vector<std::string>& arguments) {
       "slots", po::value<std::string>()->value_name("N"), "overrides cluster.slots")(
       "model", po::value<std::string>()->value_name("DIR"),
       "overrides model.output, the folder the model is saved in")(
+      "costs", po::value<std::string>()->default_value("")->value_name("FILE"),
+      "a file of 'troupe calibrate', whose sections replace the job's")(
       "clock", po::value<std::string>()->default_value("real")->value_name("real|virtual"),
       "whose time the cluster runs in")(
       "json", po::value<std::string>()->default_value("")->value_name("FILE"),
@@ -182,9 +182,11 @@ int sim_command(const std::vector<std::string>& arguments) {
     return report({errc::bad_usage, "sim needs a job file; see 'troupe sim --help'"});
   const auto options = sim_options_of(values);
   if (!options) return report(options.failure());
+  std::vector<std::string> costs;
+  if (const auto& file = values["costs"].as<std::string>(); !file.empty()) costs.push_back(file);
   const auto job =
       config::load_job(*posix_file_system(), values["job"].as<std::vector<std::string>>().front(),
-                       overrides_of(values));
+                       overrides_of(values), costs);
   if (!job) return report(as_bad_input(job.failure()));
   return run(*job, *options);
 }

@@ -12,6 +12,8 @@ namespace {
 
 constexpr troupe::subcommand commands[] = {
     {"sim", "run a job's whole cluster in this process", troupe::sim_command},
+    {"sweep", "run a job at many points and tabulate it", troupe::sweep_command},
+    {"calibrate", "measure what work takes, for virtual time", troupe::calibrate_command},
     {"evaluate", "measure a saved model on data", troupe::evaluate_command},
     {"export", "write a saved model as text", troupe::export_command},
     {"config", "the reference of job files, or a checked job", troupe::config_command},

@@ -40,6 +40,9 @@ class virtual_cluster {
     while (!ended() && sim_.now() < instant{settings_.time_limit.count()} && sim_.step())
       if (sim_.steps() % steps_between_watches == 0 && status_) ask_watch();
     if (!ended()) give_up();
+    // A job that ended because it had reached its target was not interrupted: it did what it was
+    // told.
+    if (target_reached_ && !asked_to_stop_) status_->set_interrupted(false);
     return {*status_, record(), target_reached_};
   }
 
@@ -98,7 +101,9 @@ class virtual_cluster {
   }
 
   void ask_watch() {
-    if (watch_ && watch_(*status_, sim_.now())) stop("interrupted");
+    if (!watch_ || !watch_(*status_, sim_.now())) return;
+    asked_to_stop_ = true;
+    stop("interrupted");
   }
 
   void stop(const char* why) {
@@ -186,7 +191,7 @@ class virtual_cluster {
   const virtual_watch& watch_;
   std::vector<std::uint64_t> incarnations_;  // the latest of each node
   std::optional<pb::JobStatus> status_;
-  bool stopping_ = false, target_reached_ = false;
+  bool stopping_ = false, asked_to_stop_ = false, target_reached_ = false;
   sim::simulation sim_;  // last: its actors use the rest
 };
 

@@ -13,7 +13,7 @@ namespace troupe {
 enum class work : std::size_t {
   examples,       // examples whose loss or gradient was computed
   features,       // features of those examples
-  keys_pushed,    // keys applied by a server
+  keys_pushed,    // keys added up or applied by a server, when it does
   keys_pulled,    // keys read by a server
   keys_prepared,  // keys that a client mixed, sorted or cut
   bytes_encoded,  // bytes of keys and values put into or taken out of messages

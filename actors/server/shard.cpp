@@ -136,7 +136,6 @@ std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& 
     return waiting;
   }
   const push_number number{header.clock(), header.index()};
-  meter_.add(work::keys_pushed, keys.as<position>().size());
   if (!gathers(header.table())) {
     const bool applied =
         apply(header.table(), keys.as<position>(), values.data(), {header.clock(), header.share()});
@@ -182,6 +181,7 @@ bool shard::owns_all(span<const position> ascending) const {
 
 bool shard::apply(std::size_t t, span<const position> keys, const void* values, step_context step) {
   if (keys.empty()) return true;
+  meter_.add(work::keys_pushed, keys.size());
   const auto done =
       tables_[t]->apply(keys, values, step, bulk_synchronous() ? &before_[t] : nullptr);
   if (!done) ++rejected_[t];
@@ -227,7 +227,9 @@ bool shard::apply_combined(std::size_t t, std::uint64_t clock,
   double share = 0;
   for (const auto* push : pushes) {
     share += push->share;  // of those without keys here too: shares must not depend on sharding
-    if (!push->keys.empty()) inputs.push_back({push->keys.as<position>(), push->values.data()});
+    if (push->keys.empty()) continue;
+    inputs.push_back({push->keys.as<position>(), push->values.data()});
+    meter_.add(work::keys_pushed, inputs.back().positions.size());
   }
   if (inputs.empty()) return true;
   const auto sum = gather(tables_[t]->spec().type, tables_[t]->spec().width, inputs, divisor);

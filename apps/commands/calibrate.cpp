@@ -4,7 +4,6 @@
 // node with a stopwatch, and the prices are those that explain the times best.
 
 #include <algorithm>
-#include <caf/all.hpp>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -29,10 +28,10 @@ namespace {
 // are small and large, keys that few and many servers share.
 struct shape {
   std::uint64_t per_row;
-  std::uint32_t minibatch, servers;
+  std::uint32_t minibatch, servers, staleness;
 };
-constexpr shape shapes[] = {{5, 20, 1},    {5, 500, 3},  {20, 50, 2},
-                            {20, 1000, 1}, {100, 20, 4}, {100, 300, 2}};
+constexpr shape shapes[] = {{5, 20, 1, 0},    {5, 500, 3, 2},  {20, 10, 2, 0},  {20, 50, 2, 0},
+                            {20, 1000, 1, 0}, {100, 20, 4, 2}, {100, 300, 2, 0}};
 
 // A folder of its own, removed at the end.
 class scratch_folder {
@@ -60,8 +59,8 @@ result<config::Job> synthetic_job(file_system& files, const std::string& folder,
   const auto text = format(
       "[data]\ntrain = \"%s/train.svm\"\ncache = \"%s/cache\"\n[training]\nepochs = 2\nminibatch = "
       "%u\n"
-      "staleness = 2\n[cluster]\nworkers = 2\nservers = %u\nslots = 2\n[model]\noutput = \"\"\n",
-      data.folder.c_str(), data.folder.c_str(), s.minibatch, s.servers);
+      "staleness = %u\n[cluster]\nworkers = 2\nservers = %u\nslots = 2\n[model]\noutput = \"\"\n",
+      data.folder.c_str(), data.folder.c_str(), s.minibatch, s.staleness, s.servers);
   return config::parse_job(text, "calibration");
 }
 
@@ -82,116 +81,112 @@ result<void> time_turns(const config::Job& job, turn_timings& timings) {
   return {};
 }
 
-// How long a message is on its way between two threads of the local stage: half of what a question
-// and its answer take.
-double message_latency_ns() {
-  constexpr int exchanges = 20'000;
-  caf::actor_system_config config;
-  config.set("scheduler.max-threads", 2);
-  caf::actor_system system(config);
-  caf::scoped_actor self(system);
-  auto echo = system.spawn(
-      [](caf::event_based_actor*) -> caf::behavior { return {[](int x) { return x; }}; });
-  double nanoseconds = 0;
-  auto asker = system.spawn([&](caf::event_based_actor* me) -> caf::behavior {
-    return {[me, echo](caf::ok_atom, int left) -> caf::result<int> {
-      auto promise = me->make_response_promise<int>();
-      auto ask = std::make_shared<std::function<void(int)>>();
-      *ask = [me, echo, promise, ask](int n) mutable {
-        if (n == 0) {
-          promise.deliver(0);
-          *ask = nullptr;
-          return;
-        }
-        me->request(echo, std::chrono::seconds(10), n).then([ask](int m) { (*ask)(m - 1); });
-      };
-      (*ask)(left);
-      return promise;
-    }};
-  });
-  const auto begun = wall_clock();
-  self->request(asker, std::chrono::minutes(1), caf::ok_atom::value, exchanges)
-      .receive(
-          [&](int) {
-            nanoseconds = static_cast<double>((wall_clock() - begun).count()) / (2.0 * exchanges);
-          },
-          [](const caf::error&) {});
-  self->send_exit(echo, caf::exit_reason::user_shutdown);
-  self->send_exit(asker, caf::exit_reason::user_shutdown);
-  return nanoseconds;
-}
-
-// The local stage is more than its turns: threads sleep and wake, and share caches. What that comes
-// to is measured by jobs that run in both: their local time over their virtual one.
+// The local stage is more than its turns: threads sleep and are woken for a message, and share
+// caches. What that comes to is found by jobs that run in both: so much more for a message
+// received, and a factor on everything, such that the virtual times are the local ones as nearly as
+// can be.
 struct local_stage {
-  double latency_ns = 0;
-  double factor = 1;           // on all prices
-  double least = 1, most = 1;  // of the single jobs, after the factor
+  double waking_ns = 0;
+  double factor = 1;
+  double least = 1, most = 1;  // local time over virtual, of the single jobs
 };
+
+constexpr double wakings_ns[] = {0, 500, 1000, 2000, 4000, 8000};
+constexpr duration local_latency = std::chrono::microseconds(1);
 
 double training_seconds(const pb::JobStatus& status) {
   return static_cast<double>(status.training_ns()) * 1e-9;
 }
 
-void use(virtual_settings& settings, const turn_timings::fit& f, const local_stage& stage) {
-  auto& e = settings.engine;
-  e.price = f.price;
-  for (auto& price : e.price.of_work) price *= stage.factor;
-  e.price.message_sent *= stage.factor;
-  e.price.message_received *= stage.factor;
-  e.hosts = {1, std::max(1u, std::thread::hardware_concurrency())};
-  e.network.between = {};
-  e.network.between.latency = duration(static_cast<std::int64_t>(stage.latency_ns));
-  e.network.node_bandwidth = 0;
-  e.network.frame = 0;
-}
-
-// Local seconds over virtual ones; the median of three local runs.
-result<double> local_over_virtual(config::Job job, const turn_timings::fit& f,
-                                  const local_stage& stage) {
-  job.mutable_training()->set_epochs(20);
-  job.mutable_evaluation()->set_train(false);
-  auto settings = virtual_settings_of(job);
-  if (!settings) return settings.failure();
-  use(*settings, f, stage);
+// The median of three.
+result<double> local_seconds(const config::Job& job) {
   std::vector<double> seconds;
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 3; ++i) {
     auto prepared = prepare_job(job, posix_file_system());
     if (!prepared) return prepared.failure();
-    pb::JobStatus status;
-    if (i == 3) {
-      const auto run = run_virtual_job(*prepared, *settings, {}, {});
-      if (!run) return run.failure();
-      status = run->status;
-    } else {
-      status = run_job(*prepared, {});
-    }
+    const auto status = run_job(*prepared, {});
     if (status.phase() != pb::JobStatus::FINISHED)
       return error{static_cast<errc>(status.code()), status.text()};
     seconds.push_back(training_seconds(status));
   }
-  std::sort(seconds.begin(), seconds.begin() + 3);
-  return seconds[1] / seconds[3];
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[1];
+}
+
+result<double> virtual_seconds(const config::Job& job, const turn_timings::fit& f,
+                               const local_stage& stage) {
+  auto settings = virtual_settings_of(job);
+  if (!settings) return settings.failure();
+  auto& e = settings->engine;
+  e.price = f.price;
+  for (auto& price : e.price.of_work) price *= stage.factor;
+  e.price.message_sent *= stage.factor;
+  e.price.message_received = (e.price.message_received + stage.waking_ns) * stage.factor;
+  e.hosts = {1, std::max(1u, std::thread::hardware_concurrency())};
+  e.network.between = {};
+  e.network.between.latency = local_latency;
+  e.network.node_bandwidth = 0;
+  e.network.frame = 0;
+  auto prepared = prepare_job(job, posix_file_system());
+  if (!prepared) return prepared.failure();
+  const auto run = run_virtual_job(*prepared, *settings, {}, {});
+  if (!run) return run.failure();
+  if (run->status.phase() != pb::JobStatus::FINISHED)
+    return error{static_cast<errc>(run->status.code()), run->status.text()};
+  return training_seconds(run->status);
+}
+
+// Sets the ratios' spread; returns their geometric mean and, second, their variance as logarithms.
+result<std::pair<double, double>> compare(const std::vector<config::Job>& jobs,
+                                          const std::vector<double>& local,
+                                          const turn_timings::fit& f, local_stage& stage) {
+  std::vector<double> logs;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto seconds = virtual_seconds(jobs[i], f, stage);
+    if (!seconds) return seconds.failure();
+    logs.push_back(std::log(local[i] / *seconds));
+  }
+  double mean = 0, variance = 0;
+  for (const double x : logs) mean += x / static_cast<double>(logs.size());
+  for (const double x : logs) variance += (x - mean) * (x - mean);
+  stage.least = std::exp(*std::min_element(logs.begin(), logs.end()));
+  stage.most = std::exp(*std::max_element(logs.begin(), logs.end()));
+  return std::pair(std::exp(mean), variance + mean * mean * static_cast<double>(logs.size()));
 }
 
 result<local_stage> measure_local_stage(file_system& files, const std::string& folder,
                                         const turn_timings::fit& f) {
-  local_stage stage;
-  stage.latency_ns = message_latency_ns();
-  double logs = 0;
-  std::vector<double> ratios;
+  std::vector<config::Job> jobs;
+  std::vector<double> local;
   for (const auto& s : shapes) {
-    const auto job = synthetic_job(files, folder, s);
+    auto job = synthetic_job(files, folder, s);
     if (!job) return job.failure();
-    const auto ratio = local_over_virtual(*job, f, stage);
-    if (!ratio) return ratio.failure();
-    ratios.push_back(*ratio);
-    logs += std::log(*ratio);
+    job->mutable_training()->set_epochs(8);
+    job->mutable_evaluation()->set_train(false);
+    const auto seconds = local_seconds(*job);
+    if (!seconds) return seconds.failure();
+    jobs.push_back(std::move(*job));
+    local.push_back(*seconds);
   }
-  stage.factor = std::exp(logs / static_cast<double>(ratios.size()));
-  stage.least = *std::min_element(ratios.begin(), ratios.end()) / stage.factor;
-  stage.most = *std::max_element(ratios.begin(), ratios.end()) / stage.factor;
-  return stage;
+  std::optional<local_stage> best;
+  double best_misfit = 0;
+  for (const auto waking : wakings_ns) {
+    local_stage stage;
+    stage.waking_ns = waking;
+    // The factor does not act on the latency, so it is found in two steps.
+    for (int step = 0; step < 2; ++step) {
+      const auto ratio = compare(jobs, local, f, stage);
+      if (!ratio) return ratio.failure();
+      stage.factor *= ratio->first;
+    }
+    const auto misfit = compare(jobs, local, f, stage);
+    if (!misfit) return misfit.failure();
+    if (!best || misfit->second < best_misfit) {
+      best = stage;
+      best_misfit = misfit->second;
+    }
+  }
+  return *best;
 }
 
 std::string toml_of(const turn_timings::fit& f, std::size_t turns,
@@ -213,19 +208,16 @@ std::string toml_of(const turn_timings::fit& f, std::size_t turns,
   line("key_prepared", price(work::keys_prepared));
   line("byte_encoded", price(work::bytes_encoded));
   line("message_sent", f.price.message_sent);
-  line("message_received", f.price.message_received);
+  line("message_received", f.price.message_received + (local ? local->waking_ns : 0));
   if (!local) return text;
   text += format(
-      "\n# The local stage on this machine: all nodes share its processors, and a message is on "
-      "its "
-      "way\n# between two threads. Threads that sleep and wake and share caches make everything "
-      "%.2f "
-      "times dearer than\n# the turns alone, which is in the prices above; the made-up jobs then "
-      "take "
-      "%.2f to %.2f times what is foretold.\n[simulate.hosts]\ncount = 1\ncores = "
-      "%u\n\n[simulate.network]\nlatency = \"%lld ns\"\nnode_bandwidth = 0\nframe = 0\n",
-      local->factor, local->least, local->most, std::max(1u, std::thread::hardware_concurrency()),
-      static_cast<long long>(local->latency_ns));
+      "\n# The local stage on this machine: all nodes share its processors, and threads sleep, are "
+      "woken and share\n# caches. Told by made-up jobs that ran there: %.1f us more for a message "
+      "received, and everything %.2f\n# times dearer than the turns alone. Both are in the prices "
+      "above; those jobs take %.2f to %.2f times\n# what is foretold.\n[simulate.hosts]\ncount = "
+      "1\ncores = %u\n\n[simulate.network]\nlatency = \"1 us\"\nnode_bandwidth = 0\nframe = 0\n",
+      local->waking_ns * 1e-3, local->factor, local->least, local->most,
+      std::max(1u, std::thread::hardware_concurrency()));
   return text;
 }
 

@@ -20,8 +20,12 @@ void probe_state::start(caf::event_based_actor* me, probe_settings with) {
   auto scheduler = settings_.find->scheduler();
   if (!scheduler) return self_->quit();
   self_->request(scheduler, caf::infinite, status_atom::value, query)
-      .then([this](const pb::JobStatus& status) { score(status.view()); },
-            [this](const caf::error&) { self_->quit(); });
+      .then(
+          [this](const pb::JobStatus& status) {
+            if (status.phase() != pb::JobStatus::TRAINING) return self_->quit();
+            score(status.view());
+          },
+          [this](const caf::error&) { self_->quit(); });
 }
 
 void probe_state::score(const pb::View& now_in_force) {

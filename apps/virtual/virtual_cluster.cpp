@@ -117,7 +117,7 @@ class virtual_cluster {
   // Looks at the objective of the whole model, at no cost to the cluster.
   void look() {
     if (ended() || stopping_) return;
-    if (status_ && status_->phase() == pb::JobStatus::TRAINING) {
+    if (status_) {
       probe_settings p;
       p.find = sim_.observers_view();
       p.app = cluster_.worker.app;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <limits>
 
 #include "core/text.hpp"
 
@@ -25,35 +26,38 @@ view::view(std::uint64_t number, std::vector<std::uint32_t> servers, std::vector
 }
 
 result<view> view::from_message(const pb::View& message) {
+  const auto fault = [&message](const std::string& what) {
+    return error{errc::bad_request,
+                 format("view %llu: ", static_cast<unsigned long long>(message.number())) + what};
+  };
   std::vector<std::uint32_t> servers;
   for (const auto& s : message.servers()) servers.push_back(s.index());
   std::sort(servers.begin(), servers.end());
+  const auto count = message.last_size();
+  if (message.primary_size() != count || message.copies_size() != count ||
+      message.epoch_size() != count)
+    return fault("its columns differ in length");
+  if (count == 0 && message.number() != 0) return fault("it has no segments");
   std::vector<segment> segments;
-  segments.reserve(static_cast<std::size_t>(message.segments_size()));
-  position expected = 0;
-  for (const auto& s : message.segments()) {
-    const bool first = segments.empty();
-    if ((first ? s.first() != 0 : s.first() != expected || expected == 0) || s.last() < s.first())
-      return error{errc::bad_request,
-                   format("view %llu: segments leave a gap or overlap at position %llu",
-                          static_cast<unsigned long long>(message.number()),
-                          static_cast<unsigned long long>(s.first()))};
-    if (!std::binary_search(servers.begin(), servers.end(), s.primary()))
-      return error{errc::bad_request,
-                   format("view %llu: segment of server %u, which is not in the view",
-                          static_cast<unsigned long long>(message.number()), s.primary())};
-    segments.push_back({{s.first(), s.last()},
-                        s.primary(),
-                        {s.replicas().begin(), s.replicas().end()},
-                        s.epoch()});
-    expected = s.last() + 1;
+  segments.reserve(static_cast<std::size_t>(count));
+  auto replica = message.replicas().begin();
+  for (int i = 0; i < count; ++i) {
+    const position first = i == 0 ? 0 : message.last(i - 1) + 1;
+    if (i > 0 && (first == 0 || message.last(i) < first))
+      return fault(format("segments do not ascend at position %llu",
+                          static_cast<unsigned long long>(message.last(i))));
+    if (!std::binary_search(servers.begin(), servers.end(), message.primary(i)))
+      return fault(format("segment of server %u, which is not in the view", message.primary(i)));
+    if (message.copies(i) > static_cast<std::uint64_t>(message.replicas().end() - replica))
+      return fault("it names too few replicas");
+    const auto end = replica + static_cast<int>(message.copies(i));
+    segments.push_back(
+        {{first, message.last(i)}, message.primary(i), {replica, end}, message.epoch(i)});
+    replica = end;
   }
-  if (segments.empty() && message.number() != 0)
-    return error{errc::bad_request, format("view %llu: it has no segments",
-                                           static_cast<unsigned long long>(message.number()))};
-  if (!segments.empty() && expected != 0)
-    return error{errc::bad_request, format("view %llu: segments end before the ring does",
-                                           static_cast<unsigned long long>(message.number()))};
+  if (replica != message.replicas().end()) return fault("it names too many replicas");
+  if (count > 0 && message.last(count - 1) != std::numeric_limits<position>::max())
+    return fault("segments end before the ring does");
   return view(message.number(), std::move(servers), std::move(segments));
 }
 
@@ -61,13 +65,17 @@ pb::View view::to_message() const {
   pb::View message;
   message.set_number(number_);
   for (const auto server : servers_) message.add_servers()->set_index(server);
+  const auto count = static_cast<int>(segments_.size());
+  message.mutable_last()->Reserve(count);
+  message.mutable_primary()->Reserve(count);
+  message.mutable_copies()->Reserve(count);
+  message.mutable_epoch()->Reserve(count);
   for (const auto& s : segments_) {
-    auto* out = message.add_segments();
-    out->set_first(s.range.first);
-    out->set_last(s.range.last);
-    out->set_primary(s.primary);
-    for (const auto replica : s.replicas) out->add_replicas(replica);
-    out->set_epoch(s.epoch);
+    message.add_last(s.range.last);
+    message.add_primary(s.primary);
+    message.add_copies(static_cast<std::uint32_t>(s.replicas.size()));
+    for (const auto replica : s.replicas) message.add_replicas(replica);
+    message.add_epoch(s.epoch);
   }
   return message;
 }

@@ -360,11 +360,7 @@ void network::close() {
       caf::anon_send_exit(caf::actor_cast<caf::actor>(actor), caf::exit_reason::kill);
   }
   system_.run_ready();
-  for (auto& node : nodes_)
-    for (auto* l : node.lanes)
-      for (const auto key : std::exchange(l->proxies, {}))
-        kill_proxy(key, caf::exit_reason::user_shutdown);
-  system_.run_ready();
+  // The proxies go with the network: nobody is left to use them.
 }
 
 void network::add_to(run_record& record) const {

@@ -110,20 +110,35 @@ TEST_CASE("a view survives its message") {
   }
 }
 
-TEST_CASE("a view with a gap, an overlap, an early end or a stranger is refused") {
+TEST_CASE("a view that does not ascend, ends early, or names strangers or no replicas is refused") {
   auto good = view_of(2).to_message();
   const auto refused = [](const pb::View& message) { return !view::from_message(message).ok(); };
   CHECK_FALSE(refused(good));
-  auto gap = good;
-  gap.mutable_segments(1)->set_first(gap.segments(1).first() + 1);
-  CHECK(refused(gap));
-  auto overlap = good;
-  overlap.mutable_segments(1)->set_first(overlap.segments(1).first() - 1);
-  CHECK(refused(overlap));
+  auto twice = good;
+  twice.set_last(1, twice.last(0));
+  CHECK(refused(twice));
+  auto descending = good;
+  descending.set_last(1, descending.last(0) - 1);
+  CHECK(refused(descending));
+  auto beyond = good;
+  beyond.set_last(1, UINT64_MAX);  // the ring ends before its segments do
+  CHECK(refused(beyond));
   auto early = good;
-  early.mutable_segments()->RemoveLast();
+  early.set_last(early.last_size() - 1, UINT64_MAX - 1);
   CHECK(refused(early));
+  auto shorter = good;
+  shorter.mutable_epoch()->RemoveLast();
+  CHECK(refused(shorter));
   auto stranger = good;
-  stranger.mutable_segments(0)->set_primary(7);
+  stranger.set_primary(0, 7);
   CHECK(refused(stranger));
+  auto missing = good;
+  missing.set_copies(0, missing.copies(0) + 1);
+  CHECK(refused(missing));
+  auto surplus = good;
+  surplus.add_replicas(1);
+  CHECK(refused(surplus));
+  auto boundless = good;
+  boundless.set_copies(0, UINT32_MAX);
+  CHECK(refused(boundless));
 }

@@ -166,7 +166,7 @@ int sim_command(const std::vector<std::string>& arguments) {
       "model", po::value<std::string>()->value_name("DIR"),
       "overrides model.output, the folder the model is saved in")(
       "costs", po::value<std::string>()->default_value("")->value_name("FILE"),
-      "a file of 'troupe calibrate', whose sections replace the job's")(
+      "another file of a job's sections, which replace the job's: what 'troupe calibrate' wrote")(
       "clock", po::value<std::string>()->default_value("real")->value_name("real|virtual"),
       "whose time the cluster runs in")(
       "json", po::value<std::string>()->default_value("")->value_name("FILE"),

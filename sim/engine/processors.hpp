@@ -38,7 +38,7 @@ class processors {
   }
 
   void turn_over(node_number n, instant now) {
-    if (nodes_[n].paused) {  // it stood still with its turn unfinished
+    if (nodes_[n].pauses > 0) {  // it stood still with its turn unfinished
       nodes_[n].owes_end = true;
       return;
     }
@@ -48,10 +48,11 @@ class processors {
     give_cores(n, now);
   }
 
-  void pause(node_number n) { nodes_[n].paused = true; }
+  // Pauses add up: the node goes on when each has ended.
+  void pause(node_number n) { ++nodes_[n].pauses; }
   void resume(node_number n, instant now) {
     auto& node = nodes_[n];
-    node.paused = false;
+    if (node.pauses == 0 || --node.pauses > 0) return;
     if (std::exchange(node.owes_end, false)) return turn_over(n, now);
     go_on(n, now);
     give_cores(n, now);
@@ -74,7 +75,8 @@ class processors {
  private:
   struct node_state {
     std::deque<Item> inbox;
-    bool busy = false, paused = false, owes_end = false;
+    bool busy = false, owes_end = false;
+    std::uint32_t pauses = 0;
     bool wants_core = false;  // it stands in its host's queue
   };
   struct host {
@@ -88,7 +90,7 @@ class processors {
   void go_on(node_number n, instant now, bool granted = false) {
     auto& node = nodes_[n];
     auto* h = host_of(n);
-    while (!node.busy && !node.paused && !node.wants_core && !node.inbox.empty()) {
+    while (!node.busy && node.pauses == 0 && !node.wants_core && !node.inbox.empty()) {
       if (h != nullptr && !std::exchange(granted, false) &&
           (h->taken == settings_.cores || !h->queue.empty())) {
         node.wants_core = true;

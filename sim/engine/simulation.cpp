@@ -252,6 +252,7 @@ void simulation::heal(node_number from, node_number to, bool both_ways) {
 }
 
 void simulation::crash(node_number n) {
+  if (network_.down(n)) return;
   log_.befalls(n, "crashes", now());
   const bool was_busy = processors_.busy(n);
   network_.crash(n);
@@ -264,6 +265,7 @@ void simulation::crash(node_number n) {
 }
 
 void simulation::restart(node_number n) {
+  if (!network_.down(n)) return;
   log_.befalls(n, "starts again", now());
   log_.restarts(n);
   network_.restart(n);

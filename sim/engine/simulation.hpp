@@ -67,7 +67,8 @@ class simulation final : private timer_sink {
   // Runs something, and the actors it wakes, at no cost to anybody.
   void outside(const std::function<void()>& what);
 
-  // Faults. Each is an event of the record. Cuts add up: each is healed for itself.
+  // Faults. Each is an event of the record. Cuts and pauses add up: each is healed for itself. A
+  // node that is down cannot crash, and one that is up cannot restart: nothing happens.
   void cut(node_number from, node_number to, bool both_ways);
   void heal(node_number from, node_number to, bool both_ways);
   void crash(node_number n);

@@ -206,6 +206,17 @@ TEST_CASE(
   CHECK(digest(r) == digest(calm));
 }
 
+TEST_CASE("a node that is down cannot crash, nor start twice") {
+  shape s;
+  s.settings.faults = {fault_of(planned_fault::kind::crash, "worker 1", "*", 6ms, 50ms),
+                       fault_of(planned_fault::kind::crash, "worker 1", "*", 20ms, 20ms),
+                       fault_of(planned_fault::kind::crash, "worker 1", "*", 30ms, 100ms)};
+  const auto r = finished({}, s);
+  CHECK(count(r, "crashes") == 1);
+  CHECK(count(r, "starts again") == 1);
+  CHECK(digest(r) == digest(finished({}, {})));
+}
+
 TEST_CASE("a paused node delays the others, and nothing is lost") {
   const auto calm = finished({}, {});
   for (const char* who : {"server 1", "worker 0"}) {

@@ -39,7 +39,7 @@ TEST_CASE("slots' parts follow one another, cover all rows, and differ by at mos
     for (std::uint64_t slot = 0; slot < slots; ++slot) {
       const auto part = slot_part(rows, slots, slot);
       RC_ASSERT(part.first == next);
-      RC_ASSERT(part.rows() == rows / slots || part.rows() == rows / slots + 1);
+      RC_ASSERT((part.rows() == rows / slots || part.rows() == rows / slots + 1));
       next = part.end;
     }
     RC_ASSERT(next == rows);

@@ -206,7 +206,12 @@ TEST_CASE("a paused node does nothing, and goes on where it was") {
   t.cpu.pause(0);
   t.run();
   CHECK(t.log == "0@0 ");
+  t.cpu.pause(0);
+  t.cpu.resume(0, {40'000'000});
+  CHECK(t.log == "0@0 ");
   t.cpu.resume(0, {50'000'000});
+  CHECK(t.log == "0@0 0@50 ");
+  t.cpu.resume(0, {60'000'000});  // of no pause
   CHECK(t.log == "0@0 0@50 ");
 }
 

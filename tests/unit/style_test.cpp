@@ -265,6 +265,22 @@ TEST_CASE("no file knows a machine it was written on") {
   CHECK(mentions_in([](const source&) { return true; }, {"/home/", "/root/", "/Users/"}) == "");
 }
 
+// RC_ASSERT takes its expression apart with operators of its own, so "||" and "&&" evaluate both
+// sides: a guard before an access would not guard. In parentheses of its own it does.
+TEST_CASE("assertions of RapidCheck hold no guard") {
+  std::ostringstream found;
+  for (const auto& file : sources())
+    for (const auto& line : file.lines) {
+      const auto code = code_of(line);
+      if (file.path != "tests/unit/style_test.cpp" &&
+          code.find("RC_ASSERT(") != std::string::npos &&
+          code.find("RC_ASSERT((") == std::string::npos &&
+          (code.find("||") != std::string::npos || code.find("&&") != std::string::npos))
+        found << file.path << ": " << line << "\n";
+    }
+  CHECK(found.str() == "");
+}
+
 TEST_CASE("names say what a thing is") {
   const std::vector<std::string> empty_words = {"manager", "helper", "helpers", "util",
                                                 "utils",   "common", "misc"};

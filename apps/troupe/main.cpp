@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "apps/commands/command.hpp"
+#include "apps/troupe/huge_pages.hpp"
 #include "core/text.hpp"
 #include "messages/version.hpp"
 
@@ -54,6 +55,9 @@ int run(const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
+#ifdef TROUPE_TCMALLOC
+  troupe::ask_for_huge_pages();
+#endif
   try {
     return run({argv + 1, argv + argc});
   } catch (const std::exception& bug) {

@@ -1,13 +1,26 @@
 #include "sim/report/page.hpp"
 
+#include <cassert>
+#include <string_view>
+
 #include "sim/report/assets.hpp"
 
 namespace troupe::sim {
 namespace {
 
-void put(std::string& page, std::string_view mark, std::string_view text) {
-  const auto at = page.find(mark);
-  if (at != std::string::npos) page.replace(at, mark.size(), text);
+using mark = std::pair<std::string_view, std::string_view>;  // "{{title}}" and what stands for it
+
+// In one pass over the template: what is put in may hold anything, a mark too.
+std::string filled(std::string_view rest, const std::vector<mark>& marks) {
+  std::string page;
+  for (const auto& [name, text] : marks) {
+    const auto at = rest.find(name);
+    assert(at != std::string_view::npos);  // the marks come in the template's order
+    page += rest.substr(0, at);
+    page += text;
+    rest.remove_prefix(at + name.size());
+  }
+  return page += rest;
 }
 
 std::string as_html(const std::string& text) {
@@ -29,14 +42,13 @@ bool page_is_built_in() {
 }
 
 result<std::string> report_page(const run_record& run, const page_facts& facts) {
-  std::string page(assets::page_html());
-  // The data last: they may hold anything, a mark too.
-  put(page, "{{title}}", as_html(facts.title));
-  put(page, "{{style}}", assets::page_css());
-  put(page, "{{library}}", assets::chart_js());
-  put(page, "{{script}}", assets::page_js());
-  put(page, "{{data}}", page_data(run, facts));
-  return page;
+  const auto title = as_html(facts.title);
+  const auto data = page_data(run, facts);
+  return filled(assets::page_html(), {{"{{title}}", title},
+                                      {"{{style}}", assets::page_css()},
+                                      {"{{data}}", data},
+                                      {"{{library}}", assets::chart_js()},
+                                      {"{{script}}", assets::page_js()}});
 }
 
 }  // namespace troupe::sim

@@ -19,6 +19,7 @@
   const seconds = (s) => s >= 60 ? (s / 60).toFixed(s >= 600 ? 0 : 1) + " min"
     : s >= 1 || s === 0 ? +s.toPrecision(4) + " s"
     : s >= 1e-3 ? +(s * 1e3).toPrecision(4) + " ms" : +(s * 1e6).toPrecision(4) + " µs";
+  const wholePercent = (x) => Math.round(100 * x) + "%";
   const percent = (x) => (100 * x).toFixed(x > 0 && x < 0.1 ? 1 : 0) + "%";
 
   const element = (tag, text, className) => {
@@ -34,6 +35,7 @@
   };
 
   byId("title").textContent = data.title;
+  if (data.facts.length === 0) byId("facts").parentElement.remove();
   for (const [name, value] of data.facts) {
     const box = element("div");
     box.append(element("dt", name), element("dd", value));
@@ -43,23 +45,19 @@
   // ---- the timeline -------------------------------------------------------------------------
   const nodes = data.nodes;
   const columns = data.column > 0 ? Math.max(1, Math.ceil(data.seconds / data.column - 1e-9)) : 0;
-  const rowHeight = nodes.length <= 24 ? 18 : nodes.length <= 80 ? 10 : nodes.length <= 260 ? 4 : 2;
-  const labelled = rowHeight >= 10;
-  const left = labelled ? 92 : 4;
+  const rowHeight = nodes.length <= 24 ? 18 : nodes.length <= 80 ? 12 : nodes.length <= 260 ? 4 : 2;
+  const thin = rowHeight < 10;
+  const left = 92;
+  const roleOf = (node) => node[NAME].split(" ")[0];
+  const numberOf = (node) => +node[NAME].split(" ")[1];
 
-  const mixed = (parts) => {
-    const out = [0, 0, 0];
-    for (const [colour, share] of parts) {
-      const value = parseInt(colour.slice(1), 16);
-      out[0] += share * (value >> 16); out[1] += share * ((value >> 8) & 255); out[2] += share * (value & 255);
-    }
-    return `rgb(${out.map(Math.round).join(",")})`;
-  };
+  const rgb = (name) => [1, 3, 5].map((i) => parseInt(css(name).slice(i, i + 2), 16));
   const sharesAt = (node, column) => {
     const bars = node[BARS];
     if (2 * column + 1 >= bars.length) return [0, 0];
     return [valueOf[bars[2 * column]] / 63, valueOf[bars[2 * column + 1]] / 63];
   };
+  const waiting = (compute, transfer) => Math.max(0, 1 - compute - transfer);
 
   function sized(canvas, height) {
     const width = canvas.clientWidth || canvas.parentElement.clientWidth;
@@ -73,76 +71,125 @@
     return [ctx, width];
   }
 
-  function drawTimeline() {
-    const [ctx, width] = sized(byId("timeline"), nodes.length * rowHeight);
-    const colours = { compute: css("compute"), transfer: css("transfer"), wait: css("wait"), ink: css("ink") };
-    const perColumn = (width - left) / columns;
-    const gap = rowHeight >= 10 ? 2 : 0;
-    nodes.forEach((node, row) => {
-      const top = row * rowHeight, height = rowHeight - gap;
-      if (labelled) {
-        ctx.fillStyle = colours.ink;
-        ctx.font = Math.min(12, rowHeight) + "px system-ui, sans-serif";
-        ctx.textBaseline = "middle";
-        ctx.fillText(node[NAME], 0, top + height / 2, left - 6);
-      }
+  // A picture of one pixel a cell, stretched: half a million cells take no time to draw. Rows too
+  // thin to stack colours in show them mixed.
+  function drawThin(ctx, width) {
+    const picture = element("canvas");
+    picture.width = columns;
+    picture.height = nodes.length;
+    const to = picture.getContext("2d");
+    const image = to.createImageData(columns, nodes.length);
+    const colours = [rgb("compute"), rgb("transfer"), rgb("wait")];
+    let at = 0;
+    for (const node of nodes)
       for (let c = 0; c < columns; ++c) {
         const [compute, transfer] = sharesAt(node, c);
-        const x = left + c * perColumn;
-        if (height < 6) {
-          ctx.fillStyle = mixed([[colours.compute, compute], [colours.transfer, transfer],
-                                 [colours.wait, Math.max(0, 1 - compute - transfer)]]);
-          ctx.fillRect(x, top, perColumn + 0.5, height);
-          continue;
-        }
-        const a = height * compute, b = height * transfer;
-        ctx.fillStyle = colours.wait;
-        ctx.fillRect(x, top, perColumn + 0.5, height);
+        const wait = waiting(compute, transfer), sum = compute + transfer + wait;
+        for (let i = 0; i < 3; ++i)
+          image.data[at++] = (compute * colours[0][i] + transfer * colours[1][i] + wait * colours[2][i]) / sum;
+        image.data[at++] = 255;
+      }
+    to.putImageData(image, 0, 0);
+    ctx.imageSmoothingEnabled = false;
+    ctx.drawImage(picture, left, 0, width - left, nodes.length * rowHeight);
+  }
+
+  function drawStacked(ctx, width) {
+    const colours = { compute: css("compute"), transfer: css("transfer"), wait: css("wait") };
+    const perColumn = (width - left) / columns, height = rowHeight - 2;
+    nodes.forEach((node, row) => {
+      const top = row * rowHeight;
+      ctx.fillStyle = colours.wait;
+      ctx.fillRect(left, top, width - left, height);
+      for (let c = 0; c < columns; ++c) {
+        const [compute, transfer] = sharesAt(node, c);
+        const x = left + c * perColumn, a = height * compute, b = Math.min(height - a, height * transfer);
         ctx.fillStyle = colours.transfer;
         ctx.fillRect(x, top + height - a - b, perColumn + 0.5, b);
         ctx.fillStyle = colours.compute;
         ctx.fillRect(x, top + height - a, perColumn + 0.5, a);
       }
     });
+  }
+
+  // Names beside the rows that have room for one: the first of each role, and then round numbers.
+  function drawNames(ctx, width) {
+    const apart = 12, every = thin ? 40 / rowHeight : 1, taken = [];
+    const starts = (row) => row === 0 || roleOf(nodes[row]) !== roleOf(nodes[row - 1]);
+    const draw = (row) => {
+      const y = Math.max(6, (row + 0.5) * rowHeight - (thin ? 0 : 1));
+      if (taken.some((other) => Math.abs(other - y) < apart)) return;
+      taken.push(y);
+      ctx.fillText(nodes[row][NAME], 0, y, left - 8);
+    };
+    ctx.fillStyle = css("ink");
+    ctx.font = "11px system-ui, sans-serif";
+    ctx.textBaseline = "middle";
+    const rows = nodes.map((_, row) => row);
+    rows.filter(starts).reverse().forEach(draw);
+    ctx.fillStyle = css(thin ? "dim" : "ink");
+    rows.filter((row) => !(numberOf(nodes[row]) % every)).forEach(draw);
+    if (!thin) return;
+    ctx.fillStyle = css("card");
+    rows.filter(starts).forEach((row) => { if (row > 0) ctx.fillRect(0, row * rowHeight, width, 1); });
+  }
+
+  function drawTimeline() {
+    const [ctx, width] = sized(byId("timeline"), nodes.length * rowHeight);
+    (thin ? drawThin : drawStacked)(ctx, width);
+    drawNames(ctx, width);
     drawAxis(width);
   }
 
+  // At round numbers of one unit.
   function drawAxis(barsWidth) {
-    const [ctx] = sized(byId("axis"), 22);
+    const [ctx, width] = sized(byId("axis"), 22);
     ctx.fillStyle = css("dim");
-    ctx.strokeStyle = css("line");
+    ctx.strokeStyle = css("dim");
     ctx.font = "11px system-ui, sans-serif";
-    const ticks = Math.max(2, Math.floor((barsWidth - left) / 110));
-    for (let i = 0; i <= ticks; ++i) {
-      const x = left + (barsWidth - left) * i / ticks;
+    const end = columns * data.column, room = (barsWidth - left) / 90;
+    const units = [[3600, "h"], [60, "min"], [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
+    const [unit, name] = units.find((u) => end >= 2 * u[0]) || units[5];
+    const power = 10 ** Math.floor(Math.log10(end / unit / room));
+    const step = [1, 2, 5, 10].map((m) => m * power).find((s) => end / unit / s <= room) || 10 * power;
+    for (let i = 0; i * step * unit <= end * (1 + 1e-9); ++i) {
+      const x = left + (barsWidth - left) * i * step * unit / end;
+      const text = +(i * step).toPrecision(6) + " " + name;
       ctx.beginPath(); ctx.moveTo(x, 0); ctx.lineTo(x, 5); ctx.stroke();
-      ctx.textAlign = i === 0 ? "left" : i === ticks ? "right" : "center";
-      ctx.fillText(seconds(columns * data.column * i / ticks), x, 17);
+      ctx.textAlign = i === 0 ? "left" : x + ctx.measureText(text).width / 2 > width ? "right" : "center";
+      ctx.fillText(text, x, 17);
     }
   }
 
   function tell(event) {
-    const box = byId("timeline").getBoundingClientRect();
+    const box = byId("timeline").getBoundingClientRect(), tip = byId("tip");
     const node = nodes[Math.floor((event.clientY - box.top) / rowHeight)];
+    tip.hidden = !node;
     if (!node) return;
-    const column = Math.floor((event.clientX - box.left - left) / (box.width - left) * columns);
+    const line = (when, compute, transfer, wait) => element("div",
+      `${when}: computes ${percent(compute)}, transfers ${percent(transfer)}, waits ${percent(wait)}`);
     const all = Math.max(1e-300, node[COMPUTE] + node[TRANSFER] + node[WAIT]);
-    let text = `${node[NAME]}${node[ZONE] ? ` in ${node[ZONE]}` : ""}: computes ${percent(node[COMPUTE] / all)}, ` +
-      `transfers ${percent(node[TRANSFER] / all)}, waits ${percent(node[WAIT] / all)} of the run`;
+    tip.replaceChildren(element("b", node[NAME] + (node[ZONE] ? ` in ${node[ZONE]}` : "")),
+      line("the whole run", node[COMPUTE] / all, node[TRANSFER] / all, node[WAIT] / all));
+    const column = Math.floor((event.clientX - box.left - left) / (box.width - left) * columns);
     if (column >= 0 && column < columns) {
       const [compute, transfer] = sharesAt(node, column);
-      text += `; from ${seconds(column * data.column)} on: ${percent(compute)}, ${percent(transfer)}, ` +
-        `${percent(Math.max(0, 1 - compute - transfer))}`;
+      const to = Math.min(data.seconds, (column + 1) * data.column);
+      tip.append(line(`${seconds(column * data.column)} to ${seconds(to)}`, compute, transfer, waiting(compute, transfer)));
     }
-    byId("tip").textContent = text;
+    const within = (at, size, most) => Math.max(4, at + 14 + size > most ? at - 14 - size : at + 14);
+    tip.style.left = within(event.clientX, tip.offsetWidth, window.innerWidth) + "px";
+    tip.style.top = within(event.clientY, tip.offsetHeight, window.innerHeight) + "px";
   }
 
   if (columns === 0 || nodes.length === 0) {
     instead("timeline", "Nothing happened.");
+    byId("timeline-legend").remove();
     byId("axis").remove();
-    byId("tip").remove();
   } else {
+    byId("mixed").hidden = !thin;
     byId("timeline").addEventListener("mousemove", tell);
+    byId("timeline").addEventListener("mouseleave", () => { byId("tip").hidden = true; });
   }
 
   // ---- charts -------------------------------------------------------------------------------
@@ -155,7 +202,7 @@
   function roles() {
     const sums = {};
     for (const n of nodes) {
-      const role = n[NAME].split(" ")[0];
+      const role = roleOf(n);
       const sum = sums[role] || (sums[role] = [0, 0, 0]);
       [COMPUTE, TRANSFER, WAIT].forEach((k, i) => { sum[i] += n[k]; });
     }
@@ -165,10 +212,11 @@
     charts.push(new Chart(byId("roles"), {
       type: "bar",
       data: { labels: names, datasets: ["compute", "transfer", "wait"].map((what, i) => ({
-        label: what, data: names.map((r) => share(r, i)), backgroundColor: css(what) })) },
+        label: what, data: names.map((r) => share(r, i)), backgroundColor: css(what), maxBarThickness: 34 })) },
       options: { indexAxis: "y", scales: {
-        x: { stacked: true, max: 1, ticks: { callback: percent } }, y: { stacked: true } },
-        plugins: { tooltip: { callbacks: { label: (c) => `${c.dataset.label}: ${percent(c.raw)}` } } } },
+        x: { stacked: true, max: 1, ticks: { callback: wholePercent } }, y: { stacked: true } },
+        plugins: { legend: { display: true, position: "bottom", labels: { boxWidth: 12 } },
+           tooltip: { callbacks: { label: (c) => `${c.dataset.label}: ${percent(c.raw)}` } } } },
     }));
   }
 
@@ -179,14 +227,23 @@
       byId("objective-switch").remove();
       return instead("objective", "No looks were taken at the objective (simulate.objective_every).");
     }
+    const finite = data.objective.filter((p) => p[3] !== null);
+    byId("diverged").textContent = finite.length === data.objective.length ? ""
+      : `${count(data.objective.length - finite.length)} of ${count(data.objective.length)} looks found no finite number.`;
     const axis = ["virtual seconds", "clocks of all slots", "examples"];
     if (objectiveChart) objectiveChart.destroy();
     objectiveChart = new Chart(byId("objective"), {
       type: "line",
       data: { datasets: [{ data: data.objective.map((p) => ({ x: p[objectiveBy], y: p[3] })),
         borderColor: css("accent"), backgroundColor: css("accent"), borderWidth: 2,
-        pointRadius: data.objective.length > 60 ? 0 : 2 }] },
-      options: { scales: { x: { type: "linear", title: { display: true, text: axis[objectiveBy] } } } },
+        pointRadius: finite.length > 60 ? 0 : 2 }] },
+      options: { interaction: { mode: "nearest", axis: "x", intersect: false },
+        scales: { x: { type: "linear", max: data.objective[data.objective.length - 1][objectiveBy],
+          title: { display: true, text: axis[objectiveBy] } } },
+        plugins: { tooltip: { callbacks: { title: () => "", label: (c) => {
+          const [at, clocks, examples, value] = data.objective[c.dataIndex];
+          return [String(value), `at ${seconds(at)}`, `${count(clocks)} clocks, ${count(examples)} examples`];
+        } } } } },
     });
   }
   for (const button of document.querySelectorAll("#objective-switch button"))
@@ -205,7 +262,7 @@
       type: "bar",
       data: { labels: data.staleness.map((_, i) => i === last && last >= 63 ? i + "+" : String(i)),
         datasets: [{ data: data.staleness.map((n) => n / sum), backgroundColor: css("compute") }] },
-      options: { scales: { x: { title: { display: true, text: "clocks behind" } }, y: { ticks: { callback: percent } } },
+      options: { scales: { x: { title: { display: true, text: "clocks behind" } }, y: { ticks: { callback: wholePercent } } },
         plugins: { tooltip: { callbacks: { label: (c) => `${count(data.staleness[c.dataIndex])} pulls, ${percent(c.raw)}` } } } },
     }));
   }
@@ -216,7 +273,7 @@
     charts.push(new Chart(byId("kinds"), {
       type: "bar",
       data: { labels: shown.map((k) => k[0]), datasets: [{ data: shown.map((k) => k[2]), backgroundColor: css("transfer") }] },
-      options: { indexAxis: "y", scales: { x: { ticks: { callback: bytes } } },
+      options: { indexAxis: "y", scales: { x: { ticks: { callback: bytes, maxTicksLimit: 6, maxRotation: 0 } } },
         plugins: { tooltip: { callbacks: { label: (c) => `${bytes(c.raw)} in ${count(shown[c.dataIndex][1])} messages` } } } },
     }));
   }

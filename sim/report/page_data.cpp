@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "core/text.hpp"
 #include "sim/report/page.hpp"
@@ -24,8 +25,10 @@ std::string quoted(std::string_view text) {
   return out + "\"";
 }
 
-// The shortest digits that read back as the same number.
+// The shortest digits that read back as the same number; null where JSON has no word for it, as for
+// the objective of a model that diverged.
 std::string number(double x) {
+  if (!std::isfinite(x)) return "null";
   char digits[32];
   const auto end = std::to_chars(digits, digits + sizeof digits, x).ptr;
   return {digits, end};

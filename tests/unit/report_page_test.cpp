@@ -3,6 +3,8 @@
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 
+#include <limits>
+
 #include "sim/report/page.hpp"
 
 namespace troupe::sim {
@@ -64,6 +66,20 @@ TEST_CASE("a run of nothing has data too") {
   CHECK(s.fields().at("nodes").list_value().values_size() == 0);
 }
 
+TEST_CASE("an objective that is not finite is null, since JSON has no word for it") {
+  auto run = small_run();
+  for (const double x :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+        -std::numeric_limits<double>::infinity()})
+    run.objective.push_back({2ms, 6, 60, x});
+  const auto looks = parsed(page_data(run, {})).fields().at("objective").list_value();
+  REQUIRE(looks.values_size() == 4);
+  CHECK(looks.values(0).list_value().values(3).number_value() == 0.25);
+  for (int i = 1; i < 4; ++i)
+    CHECK(looks.values(i).list_value().values(3).kind_case() ==
+          google::protobuf::Value::kNullValue);
+}
+
 TEST_CASE("a thousand nodes fit into a page of a few megabytes") {
   run_record r;
   r.bars.column = 1ms;
@@ -85,9 +101,24 @@ TEST_CASE("a page refers to nothing outside itself, and is a function of the run
   REQUIRE(page.ok());
   CHECK(*page == *report_page(small_run(), {"mine & yours", {}}));
   CHECK(page->find("<title>mine &amp; yours</title>") != std::string::npos);
-  for (const char* outside : {" src=", "<link rel=\"stylesheet", "@import", "fetch(", "url(http"})
+  for (const char* outside : {" src=", "<link rel=\"stylesheet", "@import", "fetch(", "url(http",
+                              "XMLHttpRequest", "sourceMappingURL", "import("})
     CHECK_MESSAGE(page->find(outside) == std::string::npos, outside);
   CHECK(page->find("{{") == std::string::npos);
+}
+
+TEST_CASE("a title that looks like one of the template's marks is text") {
+  if (!page_is_built_in()) return;
+  const std::string title = "{{data}} {{style}} {{title}}";
+  const auto page = report_page({}, {title, {}});
+  REQUIRE(page.ok());
+  CHECK(page->find("<title>" + title + "</title>") != std::string::npos);
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const auto at = page->find(begin);
+  REQUIRE(at != std::string::npos);
+  const auto from = at + begin.size();
+  const auto s = parsed(page->substr(from, page->find("</script>", from) - from));
+  CHECK(s.fields().at("title").string_value() == title);
 }
 
 }  // namespace troupe::sim

@@ -30,8 +30,7 @@
   };
   const instead = (id, sentence) => {
     const node = byId(id);
-    const box = node.closest(".chart, .scroll, #timeline-box") || node;
-    box.replaceWith(element("p", sentence, "empty"));
+    (node.closest(".chart, .scroll, #timeline-box") || node).replaceWith(element("p", sentence, "empty"));
   };
 
   byId("title").textContent = data.title;
@@ -42,14 +41,12 @@
     byId("facts").append(box);
   }
 
-  // ---- the timeline -------------------------------------------------------------------------
   const nodes = data.nodes;
   const columns = data.column > 0 ? Math.max(1, Math.ceil(data.seconds / data.column - 1e-9)) : 0;
+  const hasTimeline = columns > 0 && nodes.length > 0;
   const rowHeight = nodes.length <= 24 ? 18 : nodes.length <= 80 ? 12 : nodes.length <= 260 ? 4 : 2;
-  const thin = rowHeight < 10;
-  const left = 92;
-  const roleOf = (node) => node[NAME].split(" ")[0];
-  const numberOf = (node) => +node[NAME].split(" ")[1];
+  const thin = rowHeight < 10, left = 92;
+  const roleOf = (node) => node[NAME].split(" ")[0], numberOf = (node) => +node[NAME].split(" ")[1];
 
   const rgb = (name) => [1, 3, 5].map((i) => parseInt(css(name).slice(i, i + 2), 16));
   const sharesAt = (node, column) => {
@@ -62,8 +59,7 @@
   function sized(canvas, height) {
     const width = canvas.clientWidth || canvas.parentElement.clientWidth;
     const ratio = window.devicePixelRatio || 1;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
+    Object.assign(canvas, { width: Math.round(width * ratio), height: Math.round(height * ratio) });
     canvas.style.height = height + "px";
     const ctx = canvas.getContext("2d");
     ctx.scale(ratio, ratio);
@@ -74,9 +70,7 @@
   // A picture of one pixel a cell, stretched: half a million cells take no time to draw. Rows too
   // thin to stack colours in show them mixed.
   function drawThin(ctx, width) {
-    const picture = element("canvas");
-    picture.width = columns;
-    picture.height = nodes.length;
+    const picture = Object.assign(element("canvas"), { width: columns, height: nodes.length });
     const to = picture.getContext("2d");
     const image = to.createImageData(columns, nodes.length);
     const colours = [rgb("compute"), rgb("transfer"), rgb("wait")];
@@ -131,7 +125,7 @@
     rows.filter((row) => !(numberOf(nodes[row]) % every)).forEach(draw);
     if (!thin) return;
     ctx.fillStyle = css("card");
-    rows.filter(starts).forEach((row) => { if (row > 0) ctx.fillRect(0, row * rowHeight, width, 1); });
+    rows.filter(starts).forEach((row) => { if (row > 0) ctx.fillRect(left, row * rowHeight, width - left, 1); });
   }
 
   function drawTimeline() {
@@ -144,9 +138,9 @@
   // At round numbers of one unit.
   function drawAxis(barsWidth) {
     const [ctx, width] = sized(byId("axis"), 22);
-    ctx.fillStyle = css("dim");
-    ctx.strokeStyle = css("dim");
+    ctx.fillStyle = ctx.strokeStyle = css("dim");
     ctx.font = "11px system-ui, sans-serif";
+    ctx.textAlign = "center";
     const end = columns * data.column, room = (barsWidth - left) / 90;
     const units = [[3600, "h"], [60, "min"], [1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];
     const [unit, name] = units.find((u) => end >= 2 * u[0]) || units[5];
@@ -156,8 +150,8 @@
       const x = left + (barsWidth - left) * i * step * unit / end;
       const text = +(i * step).toPrecision(6) + " " + name;
       ctx.beginPath(); ctx.moveTo(x, 0); ctx.lineTo(x, 5); ctx.stroke();
-      ctx.textAlign = i === 0 ? "left" : x + ctx.measureText(text).width / 2 > width ? "right" : "center";
-      ctx.fillText(text, x, 17);
+      const half = ctx.measureText(text).width / 2;
+      ctx.fillText(text, Math.min(Math.max(x, left + half), width - half), 17);
     }
   }
 
@@ -182,7 +176,7 @@
     tip.style.top = within(event.clientY, tip.offsetHeight, window.innerHeight) + "px";
   }
 
-  if (columns === 0 || nodes.length === 0) {
+  if (!hasTimeline) {
     instead("timeline", "Nothing happened.");
     byId("timeline-legend").remove();
     byId("axis").remove();
@@ -192,18 +186,14 @@
     byId("timeline").addEventListener("mouseleave", () => { byId("tip").hidden = true; });
   }
 
-  // ---- charts -------------------------------------------------------------------------------
-  const charts = [];
-  const Chart = window.Chart;
-  Chart.defaults.animation = false;
-  Chart.defaults.maintainAspectRatio = false;
+  const charts = [], Chart = window.Chart;
+  Object.assign(Chart.defaults, { animation: false, maintainAspectRatio: false });
   Chart.defaults.plugins.legend.display = false;
 
   function roles() {
     const sums = {};
     for (const n of nodes) {
-      const role = roleOf(n);
-      const sum = sums[role] || (sums[role] = [0, 0, 0]);
+      const sum = sums[roleOf(n)] ||= [0, 0, 0];
       [COMPUTE, TRANSFER, WAIT].forEach((k, i) => { sum[i] += n[k]; });
     }
     const names = Object.keys(sums);
@@ -216,12 +206,11 @@
       options: { indexAxis: "y", scales: {
         x: { stacked: true, max: 1, ticks: { callback: wholePercent } }, y: { stacked: true } },
         plugins: { legend: { display: true, position: "bottom", labels: { boxWidth: 12 } },
-           tooltip: { callbacks: { label: (c) => `${c.dataset.label}: ${percent(c.raw)}` } } } },
+          tooltip: { callbacks: { label: (c) => `${c.dataset.label}: ${percent(c.raw)}` } } } },
     }));
   }
 
-  let objectiveBy = 0;
-  let objectiveChart = null;
+  let objectiveBy = 0, objectiveChart = null;
   function objective() {
     if (data.objective.length === 0) {
       byId("objective-switch").remove();
@@ -239,7 +228,7 @@
         pointRadius: finite.length > 60 ? 0 : 2 }] },
       options: { interaction: { mode: "nearest", axis: "x", intersect: false },
         scales: { x: { type: "linear", max: data.objective[data.objective.length - 1][objectiveBy],
-          title: { display: true, text: axis[objectiveBy] } } },
+          ticks: { includeBounds: false }, title: { display: true, text: axis[objectiveBy] } } },
         plugins: { tooltip: { callbacks: { title: () => "", label: (c) => {
           const [at, clocks, examples, value] = data.objective[c.dataIndex];
           return [String(value), `at ${seconds(at)}`, `${count(clocks)} clocks, ${count(examples)} examples`];
@@ -257,7 +246,7 @@
   function staleness() {
     const sum = data.staleness.reduce((a, b) => a + b, 0);
     if (sum === 0) return instead("staleness", "No pull was answered.");
-    const last = data.staleness.length - 1;
+    const last = data.staleness.length - 1;  // the 64th bucket, if there is one, holds the rest
     charts.push(new Chart(byId("staleness"), {
       type: "bar",
       data: { labels: data.staleness.map((_, i) => i === last && last >= 63 ? i + "+" : String(i)),
@@ -280,15 +269,13 @@
 
   function table(id, heads, rows, sentence) {
     if (rows.length === 0) return instead(id, sentence);
-    const numeric = (i) => i >= heads.numbersFrom ? "n" : "";
-    const head = element("tr");
-    heads.names.forEach((h, i) => head.append(element("th", h, numeric(i))));
-    byId(id).append(head);
-    for (const row of rows) {
-      const line = element("tr");
-      row.forEach((cell, i) => line.append(element("td", cell, numeric(i))));
-      byId(id).append(line);
-    }
+    const line = (tag, cells) => {
+      const row = element("tr");
+      cells.forEach((cell, i) => row.append(element(tag, cell, i >= heads.numbersFrom ? "n" : "")));
+      byId(id).append(row);
+    };
+    line("th", heads.names);
+    for (const cells of rows) line("td", cells);
   }
   const trafficHeads = (first) => ({ names: [first, "messages", "bytes", "lost", "doubled"], numbersFrom: 1 });
   const trafficRow = (t) => [t[0], count(t[1]), bytes(t[2]), count(t[3]), count(t[4])];
@@ -303,11 +290,11 @@
     Chart.defaults.color = css("dim");
     Chart.defaults.borderColor = css("line");
     for (const chart of charts.splice(0)) chart.destroy();
-    if (columns > 0 && nodes.length > 0) drawTimeline();
+    if (hasTimeline) drawTimeline();
     for (const [id, paint] of [["roles", roles], ["objective", objective], ["staleness", staleness], ["kinds", kinds]])
       if (byId(id)) paint();
   }
   draw();
-  window.addEventListener("resize", () => { if (columns > 0 && nodes.length > 0) drawTimeline(); });
+  window.addEventListener("resize", () => { if (hasTimeline) drawTimeline(); });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 })();

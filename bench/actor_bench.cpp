@@ -125,6 +125,7 @@ struct bench_application final : application {
 };
 
 struct no_evaluation final : evaluation {
+  void clear() override {}
   void add(const pb::EvaluatedPart&, const blob&) override {}
   std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>&) const override {
     return {};

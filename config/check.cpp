@@ -103,6 +103,49 @@ void check_debug(const Job& job, misfits& found) {
   check("debug.nan_push", job.debug().nan_push());
 }
 
+void check_data(const Job& job, misfits& found) {
+  const auto& data = job.data();
+  if (data.validation_size() > 0 && data.validation_fraction() > 0)
+    found.push_back({"data.validation_fraction",
+                     "validation rows come from data.validation or from a fraction of the training "
+                     "rows, not from both"});
+  if (data.negative_keep() < 1 && data.positive_label() == "auto")
+    found.push_back({"data.negative_keep",
+                     "which rows are negative must be known while they are read; set "
+                     "data.positive_label"});
+  if (data.negative_keep() < 1 && job.model().loss() != "logistic")
+    found.push_back({"data.negative_keep",
+                     "only the odds of the logistic loss can be corrected for dropped rows"});
+  if (data.positive_label() != "auto" && data.positive_label() == data.negative_label())
+    found.push_back({"data.negative_label", "is the positive label too"});
+  const auto& separator = data.csv().separator();
+  if (separator.size() != 1 && separator != "tab")
+    found.push_back({"data.csv.separator", "'" + separator + "' is not one character, or 'tab'"});
+  const auto& weights = job.training().class_weights();
+  const bool weighs =
+      weights.mode() == "balanced" || weights.negative() != 1 || weights.positive() != 1;
+  if (weighs && job.model().loss() == "squared")
+    found.push_back({"training.class_weights", "the squared loss knows no classes"});
+}
+
+void check_evaluation(const Job& job, misfits& found) {
+  const auto& e = job.evaluation();
+  const bool validates = job.data().validation_size() > 0 || job.data().validation_fraction() > 0;
+  const auto needs = [&](const char* key, bool set) {
+    if (!set) return;
+    if (e.every() == 0)
+      found.push_back({key, "needs evaluations during training; set evaluation.every"});
+    if (!validates)
+      found.push_back({key, "needs rows that are neither trained on nor the final test; set "
+                            "data.validation or data.validation_fraction"});
+  };
+  needs("evaluation.patience", e.patience() > 0);
+  needs("evaluation.keep_best", e.keep_best());
+  if (e.keep_best() && job.model().output().empty())
+    found.push_back({"evaluation.keep_best",
+                     "the best model is kept beside model.output while training goes on; set it"});
+}
+
 void check_log(const Log& log, misfits& found) {
   static const std::vector<std::string> known = {"scheduler",  "server", "worker",
                                                  "supervisor", "data",   "job"};
@@ -126,6 +169,8 @@ std::vector<misfit> misfits_of(const Job& job) {
   check_tables(job, found);
   check_cluster(job.cluster(), found);
   check_supervision(job.supervision(), found);
+  check_data(job, found);
+  check_evaluation(job, found);
   check_log(job.log(), found);
   check_debug(job, found);
   return found;

@@ -78,6 +78,22 @@ class posix_readable final : public readable_file {
   std::uint64_t size_;
 };
 
+class standard_input_file final : public readable_file {
+ public:
+  result<std::size_t> read_at(std::uint64_t offset, span<std::byte> buffer) const override {
+    if (offset != at_)
+      return error{errc::internal, "standard input can be read from front to back only"};
+    const auto n = repeated([&] { return ::read(STDIN_FILENO, buffer.data(), buffer.size()); });
+    if (n < 0) return failed("read", "standard input", errno);
+    at_ += static_cast<std::uint64_t>(n);
+    return static_cast<std::size_t>(n);
+  }
+  std::uint64_t size() const override { return 0; }
+
+ private:
+  mutable std::uint64_t at_ = 0;
+};
+
 class posix_writable final : public writable_file {
  public:
   posix_writable(std::string path, descriptor file)
@@ -112,6 +128,21 @@ constexpr auto lock_patience = std::chrono::hours(1);
 
 // flock() belongs to the open file, not to the process, so it also keeps threads of one process
 // apart.
+class standard_output_file final : public writable_file {
+ public:
+  result<void> append(span<const std::byte> bytes) override {
+    while (!bytes.empty()) {
+      const auto n = repeated([&] { return ::write(STDOUT_FILENO, bytes.data(), bytes.size()); });
+      if (n < 0) return failed("write to", "standard output", errno);
+      const auto written = static_cast<std::size_t>(n);
+      bytes = bytes.subspan(written, bytes.size() - written);
+    }
+    return {};
+  }
+  result<void> sync() override { return {}; }
+  result<void> close() override { return {}; }
+};
+
 class posix_lock final : public file_lock {
  public:
   explicit posix_lock(descriptor file) : file_(std::move(file)) {}
@@ -216,6 +247,14 @@ class posix_files final : public file_system {
 std::shared_ptr<file_system> posix_file_system() {
   static const auto files = std::make_shared<posix_files>();
   return files;
+}
+
+std::unique_ptr<writable_file> standard_output() {
+  return std::make_unique<standard_output_file>();
+}
+
+std::unique_ptr<readable_file> standard_input() {
+  return std::make_unique<standard_input_file>();
 }
 
 result<std::string> read_text(file_system& files, const std::string& path, std::uint64_t limit) {

@@ -67,6 +67,12 @@ class file_system {
 // The machine's own disk.
 std::shared_ptr<file_system> posix_file_system();
 
+// Standard input, to be read from front to back, in one thread: read_at() takes what comes, and
+// needs the offset at which it stands. Its size is not known: 0.
+std::unique_ptr<readable_file> standard_input();
+// Standard output; sync() and close() do nothing.
+std::unique_ptr<writable_file> standard_output();
+
 // The whole of a file that must not exceed `limit` bytes.
 result<std::string> read_text(file_system& files, const std::string& path, std::uint64_t limit);
 // Writes beside, syncs, and renames: after a crash either the old or the new content is there.

@@ -39,6 +39,8 @@ void for_each_message_type(Visitor&& visit) {
   visit(pb::TableSummary{}, "troupe.TableSummary");
   visit(pb::SavePart{}, "troupe.SavePart");
   visit(pb::SavedPart{}, "troupe.SavedPart");
+  visit(pb::LoadPart{}, "troupe.LoadPart");
+  visit(pb::LoadedPart{}, "troupe.LoadedPart");
   visit(pb::StopJob{}, "troupe.StopJob");
   visit(pb::StatusQuery{}, "troupe.StatusQuery");
   visit(pb::JobStatus{}, "troupe.JobStatus");

@@ -17,6 +17,7 @@ using adopt_atom = caf::atom_constant<caf::atom("adopt")>;
 using view_atom = caf::atom_constant<caf::atom("view")>;
 using summary_atom = caf::atom_constant<caf::atom("summary")>;
 using save_atom = caf::atom_constant<caf::atom("save")>;
+using load_atom = caf::atom_constant<caf::atom("load")>;
 using copy_atom = caf::atom_constant<caf::atom("copy")>;
 using tick_atom = caf::atom_constant<caf::atom("tick")>;
 using done_atom = caf::atom_constant<caf::atom("done")>;
@@ -34,6 +35,8 @@ using server_actor = caf::typed_actor<
     caf::replies_to<summary_atom, pb::Summarise>::with<pb::TableSummary>,
     // Writes the server's part of every table into a folder.
     caf::replies_to<save_atom, pb::SavePart>::with<pb::SavedPart>,
+    // Takes up its own rows of files that were written so. Nobody trains meanwhile.
+    caf::replies_to<load_atom, pb::LoadPart>::with<pb::LoadedPart>,
     // The server's own: joining, and the deadlines of what it holds; a job of the background has
     // ended.
     caf::reacts_to<tick_atom>, caf::reacts_to<done_atom, std::uint64_t>>;

@@ -13,16 +13,15 @@ namespace {
 // Views are numbered (scheduler incarnation, count); the first of the first scheduler.
 constexpr std::uint64_t first_view = (std::uint64_t{1} << 32) + 1;
 
-// Evaluation tasks that may go unanswered in one job before it is given up.
-constexpr std::uint32_t most_failed_tasks = 20;
-
 }  // namespace
 
 coordinator::coordinator(job_settings settings, evaluation& scores, instant now)
     : settings_(std::move(settings)),
-      evaluation_(scores),
       begun_(now),
-      board_(settings_.plan.slots()) {
+      board_(settings_.plan.slots()),
+      measurement_(scores),
+      stopping_(settings_.stopping) {
+  if (settings_.measure_every > 0) limit_ = settings_.measure_every;
   for (std::uint32_t i = 0; i < settings_.servers; ++i) servers_[i];
   for (std::uint32_t i = 0; i < settings_.workers; ++i) workers_[i];
 }
@@ -66,7 +65,7 @@ pb::JoinReply coordinator::on_join(const pb::Join& join, instant now) {
   n.incarnation = join.incarnation();
   n.joined = true;
   if (join.role() == pb::WORKER && new_life) {
-    if (n.task) tasks_.push_back(*n.task);
+    if (n.task) (void)measurement_.give_back(*n.task);
     n.task.reset();
     if (phase_ == pb::JobStatus::TRAINING)
       for (std::uint32_t slot = 0; slot < board_.slots(); ++slot)
@@ -118,9 +117,12 @@ void coordinator::on_view(std::uint32_t server, const result<pb::ViewReply>& rep
     return;
   }
   n.view_installed = true;
-  if (std::all_of(servers_.begin(), servers_.end(),
-                  [](const auto& e) { return e.second.view_installed; }))
-    start_training(now);
+  if (!std::all_of(servers_.begin(), servers_.end(),
+                   [](const auto& e) { return e.second.view_installed; }))
+    return;
+  if (settings_.initial_files.empty()) return start_training(now);
+  errand_ = errand::loading;
+  load(settings_.initial_folder, settings_.initial_files, settings_.initial_state, false);
 }
 
 void coordinator::start_training(instant now) {
@@ -139,13 +141,16 @@ void coordinator::assign(std::uint32_t slot, instant now) {
   a.set_slot(slot);
   a.set_epoch(board_.epoch(slot));
   *a.mutable_view() = view_.to_message();
+  a.set_halts(limit_.has_value());
+  a.set_limit(limit_.value_or(0));
   commands_.push_back(send_assignment{board_.owner(slot), std::move(a)});
-  if (interrupted_) commands_.push_back(send_stop{board_.owner(slot), {}});
+  if (interrupted_ || stopped_early_ || evaluation_failure_)
+    commands_.push_back(send_stop{board_.owner(slot), {}});
 }
 
 void coordinator::on_progress(const pb::Progress& progress, instant now) {
   for (const auto& slot : progress.slots()) board_.report(slot, now);
-  if (phase_ == pb::JobStatus::TRAINING && board_.all_finished()) end_training(now);
+  go_on_when_all_wait(now);
 }
 
 void coordinator::on_slot_failed(const pb::SlotFailed& failed, instant now) {
@@ -172,133 +177,6 @@ void coordinator::on_down(const pb::NodeDown& down, instant now) {
     n->second.joined = false;
 }
 
-void coordinator::end_training(instant now) {
-  trained_for_ = now - training_begun_;
-  phase_ = pb::JobStatus::EVALUATING;
-  for (std::uint32_t table = 0; table < static_cast<std::uint32_t>(settings_.plan.tables_size());
-       ++table)
-    for (const auto& [server, n] : servers_) {
-      pb::Summarise request;
-      request.set_table(table);
-      commands_.push_back(send_summarise{server, request});
-      ++summaries_open_;
-    }
-  if (!interrupted_)
-    for (const auto& data_set : settings_.evaluate)
-      // As many parts as slots, whoever scores them: sums then do not depend on the number of
-      // workers.
-      for (std::uint32_t part = 0; part < settings_.plan.slots(); ++part) {
-        pb::EvaluateTask task;
-        task.set_data_set(data_set);
-        task.set_part(part);
-        task.set_parts(settings_.plan.slots());
-        *task.mutable_view() = view_.to_message();
-        tasks_.push_back(std::move(task));
-      }
-  std::reverse(tasks_.begin(), tasks_.end());  // handed out from the back
-  tasks_open_ = tasks_.size();
-  hand_out_tasks();
-  evaluated_when_all_done();
-}
-
-void coordinator::hand_out_tasks() {
-  if (phase_ != pb::JobStatus::EVALUATING) return;
-  for (auto& [index, n] : workers_) {
-    if (tasks_.empty()) return;
-    if (!n.joined || n.task) continue;
-    n.task = std::move(tasks_.back());
-    tasks_.pop_back();
-    commands_.push_back(send_task{index, *n.task});
-  }
-}
-
-void coordinator::on_task(std::uint32_t worker, const pb::EvaluateTask& task,
-                          const result<pb::EvaluatedPart>& part, const blob& scores, instant) {
-  auto& n = workers_[worker];
-  const bool its_own =
-      n.task && n.task->data_set() == task.data_set() && n.task->part() == task.part();
-  if (phase_ != pb::JobStatus::EVALUATING || !its_own) return;  // given to somebody else meanwhile
-  n.task.reset();
-  if (!part) {  // the worker died or did not answer in time; its next life or another worker gets
-                // it, at the next tick
-    tasks_.push_back(task);
-    if (++tasks_failed_ > most_failed_tasks) give_up_evaluating(part.failure());
-    return;
-  }
-  if (!part->done()) {
-    return give_up_evaluating(
-        {static_cast<errc>(part->code()),
-         format("evaluating '%s': %s", task.data_set().c_str(), part->text().c_str())});
-  }
-  evaluation_.add(*part, scores);
-  --tasks_open_;
-  hand_out_tasks();
-  evaluated_when_all_done();
-}
-
-// The model is there all the same: it is saved, and then the job fails.
-void coordinator::give_up_evaluating(error why) {
-  evaluation_failure_ = std::move(why);
-  tasks_.clear();
-  tasks_open_ = 0;
-  for (auto& [index, n] : workers_) n.task.reset();
-  evaluated_when_all_done();
-}
-
-void coordinator::on_summarise(std::uint32_t server, std::uint32_t table,
-                               const result<pb::TableSummary>& summary, instant now) {
-  if (phase_ != pb::JobStatus::EVALUATING) return;
-  if (!summary) return fail(summary.failure().code, summary.failure().text, now);
-  summaries_[{table, server}] = *summary;
-  --summaries_open_;
-  evaluated_when_all_done();
-}
-
-void coordinator::evaluated_when_all_done() {
-  if (phase_ != pb::JobStatus::EVALUATING || tasks_open_ > 0 || summaries_open_ > 0) return;
-  tables_.assign(static_cast<std::size_t>(settings_.plan.tables_size()), {});
-  for (const auto& [place, part] : summaries_) add_summary(tables_[place.first], part);
-  for (std::size_t table = 0; table < tables_.size(); ++table)
-    tables_[table].set_table(static_cast<std::uint32_t>(table));
-  if (!evaluation_failure_) metrics_ = evaluation_.figures(tables_);
-  save();
-}
-
-void coordinator::save() {
-  if (settings_.model_folder.empty()) return finish();
-  phase_ = pb::JobStatus::SAVING;
-  for (const auto& [server, n] : servers_) {
-    pb::SavePart request;
-    request.set_folder(settings_.model_folder);
-    request.set_with_state(settings_.save_state);
-    commands_.push_back(send_save{server, request});
-  }
-}
-
-void coordinator::on_save(std::uint32_t server, const result<pb::SavedPart>& part, instant now) {
-  if (phase_ != pb::JobStatus::SAVING) return;
-  if (!part) return fail(part.failure().code, part.failure().text, now);
-  if (!part->done())
-    return fail(errc::io, format("server %u: %s", server, part->text().c_str()), now);
-  saved_[server] = {part->files().begin(), part->files().end()};
-  if (saved_.size() < servers_.size()) return;
-  publish_model publish{{}, tables_, metrics_};
-  for (const auto& [index, files] : saved_)
-    publish.parts.insert(publish.parts.end(), files.begin(), files.end());
-  commands_.push_back(std::move(publish));
-}
-
-void coordinator::on_publish(const result<void>& outcome, instant now) {
-  if (phase_ != pb::JobStatus::SAVING) return;
-  if (!outcome) return fail(outcome.failure().code, outcome.failure().text, now);
-  finish();
-}
-
-void coordinator::finish() {
-  phase_ = evaluation_failure_ ? pb::JobStatus::FAILED : pb::JobStatus::FINISHED;
-  failure_ = evaluation_failure_;
-}
-
 void coordinator::on_stop(const pb::StopJob& stop, instant now) {
   if (ended() || interrupted_) return;
   interrupted_ = true;
@@ -319,7 +197,7 @@ void coordinator::on_time(instant now) {
                        seconds_of(settings_.join_patience), missing.c_str()),
                 now);
   }
-  if (phase_ == pb::JobStatus::STARTING) send_views();
+  if (phase_ == pb::JobStatus::STARTING && errand_ == errand::none) send_views();
   hand_out_tasks();
   if (phase_ == pb::JobStatus::TRAINING)
     for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
@@ -353,6 +231,9 @@ pb::JobStatus coordinator::status(bool with_view) const {
   for (const auto& [index, n] : workers_)
     if (!n.joined) s.add_waiting_for(to_string(worker_role(index)));
   s.set_training_ns(trained_for_.count());
+  if (latest_.number() > 0) *s.mutable_latest() = latest_;
+  if (best_.number() > 0) *s.mutable_best() = best_;
+  s.set_stopped_early(stopped_early_);
   if (with_view && !view_.empty()) *s.mutable_view() = view_.to_message();
   return s;
 }
@@ -362,19 +243,6 @@ void coordinator::fail(errc code, std::string text, instant) {
   phase_ = pb::JobStatus::FAILED;
   failure_ = error{code, std::move(text)};
   commands_.clear();
-}
-
-void add_summary(pb::TableSummary& sum, const pb::TableSummary& part) {
-  sum.set_rows(sum.rows() + part.rows());
-  sum.set_nonzeros(sum.nonzeros() + part.nonzeros());
-  sum.set_l1(sum.l1() + part.l1());
-  sum.set_l2(sum.l2() + part.l2());
-  sum.set_live_bytes(sum.live_bytes() + part.live_bytes());
-  sum.set_rejected(sum.rejected() + part.rejected());
-  hash128 digest{sum.digest_low(), sum.digest_high()};
-  digest += {part.digest_low(), part.digest_high()};
-  sum.set_digest_low(digest.low);
-  sum.set_digest_high(digest.high);
 }
 
 }  // namespace troupe

@@ -4,8 +4,12 @@
 // out.
 //
 // A job passes through gathering (all nodes join), starting (the first view is installed at every
-// server), training, evaluating (scores and table summaries), saving, and ends finished or failed.
-// A failure keeps its first reason.
+// server, and an earlier model loaded), training, evaluating (scores and table summaries), saving,
+// and ends finished or failed. A failure keeps its first reason.
+//
+// Where the model is measured during training, all slots halt before one clock with all that they
+// pushed acknowledged, so that what is measured, and kept as the best so far, is one cut of all
+// tables: the one that follows from the clocks before, and bulk-synchronous always the same.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +20,9 @@
 #include <variant>
 #include <vector>
 
+#include "actors/scheduler/early_stopping.hpp"
 #include "actors/scheduler/evaluation.hpp"
+#include "actors/scheduler/measurement.hpp"
 #include "actors/scheduler/slot_board.hpp"
 #include "core/blob.hpp"
 #include "core/hash.hpp"
@@ -36,6 +42,17 @@ struct job_settings {
   std::string model_folder;           // where the parts of the model are written; empty: not saved
   bool save_state = true;             // optimiser state too
   duration join_patience = std::chrono::minutes(2);
+
+  // An earlier model: its row files; none: training starts anew.
+  std::string initial_folder;
+  std::vector<std::string> initial_files;
+  bool initial_state = true;  // its optimiser state too
+
+  std::uint64_t measure_every = 0;  // clocks; 0: only at the end
+  std::vector<std::string> measure;  // data sets
+  early_stopping_settings stopping;
+  std::string best_folder;  // where the best model is kept during training; empty: it is not
+  double clocks_per_epoch = 1;
 };
 
 // What the shell is to do. Those with an answer come back through the on_...() of the same name.
@@ -63,13 +80,21 @@ struct send_save {
   std::uint32_t server = 0;
   pb::SavePart request;
 };
+struct send_load {
+  std::uint32_t server = 0;
+  pb::LoadPart request;
+};
+struct record_evaluation {
+  pb::EvaluationRecord record;
+};
 struct publish_model {  // every part is written: add what describes the model and make it visible
   std::vector<std::string> parts;
   std::vector<pb::TableSummary> tables;
   std::vector<pb::Metric> metrics;
+  std::uint64_t clocks = 0;  // that went into it, those of earlier runs too
 };
 using command = std::variant<send_view, send_assignment, send_stop, send_task, send_summarise,
-                             send_save, publish_model>;
+                             send_save, send_load, record_evaluation, publish_model>;
 
 class coordinator {
  public:
@@ -87,6 +112,7 @@ class coordinator {
   void on_summarise(std::uint32_t server, std::uint32_t table,
                     const result<pb::TableSummary>& summary, instant now);
   void on_save(std::uint32_t server, const result<pb::SavedPart>& part, instant now);
+  void on_load(std::uint32_t server, const result<pb::LoadedPart>& part, instant now);
   void on_publish(const result<void>& outcome, instant now);
   void on_stop(const pb::StopJob& stop, instant now);
   void on_time(instant now);  // every few hundred milliseconds
@@ -111,18 +137,29 @@ class coordinator {
   std::optional<std::string> objection(const pb::Join& join) const;
   void start_when_all_joined(instant now);
   void send_views();
+  void load(const std::string& folder, const std::vector<std::string>& files, bool with_state,
+            bool replace);
   void start_training(instant now);
   void assign(std::uint32_t slot, instant now);
-  void end_training(instant now);
+  void go_on_when_all_wait(instant now);
+  void begin_measuring(const std::vector<std::string>& data_sets);
   void hand_out_tasks();
-  void evaluated_when_all_done();
-  void give_up_evaluating(error why);
-  void save();
+  void measured_when_complete(instant now);
+  void on_measured(instant now);
+  void record(bool best, bool final, instant now);
+  void go_on(instant now);
+  void end_training(instant now);
+  void evaluate_at_the_end(instant now);
+  void give_up_evaluating(error why, instant now);
+  void save_into(const std::string& folder);
+  void publish(std::vector<std::string> parts);
   void finish();
   void fail(errc code, std::string text, instant now);
 
+  // What the job waits for within its phase: of STARTING loading, of TRAINING all but loading.
+  enum class errand { none, loading, measuring, keeping, restoring };
+
   const job_settings settings_;
-  evaluation& evaluation_;
   pb::JobStatus::Phase phase_ = pb::JobStatus::GATHERING;
   instant begun_, training_begun_;
   duration trained_for_{};
@@ -132,22 +169,25 @@ class coordinator {
   std::uint32_t restarts_ = 0;
   bool interrupted_ = false;
 
-  std::vector<pb::EvaluateTask> tasks_;  // not yet handed out
-  std::size_t tasks_open_ = 0;           // handed out or not, without a result
-  std::uint32_t tasks_failed_ = 0;
-  std::size_t summaries_open_ = 0;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, pb::TableSummary>
-      summaries_;                         // (table, server)
-  std::vector<pb::TableSummary> tables_;  // the whole of each
+  errand errand_ = errand::none;
+  std::optional<std::uint64_t> limit_;  // the clock before which the slots halt
+  bool training_ended_ = false;         // all slots have finished
+  std::uint64_t measured_at_ = 0;       // the clock of the latest measurement
+  measurement measurement_;
+  early_stopping stopping_;
+  bool stopped_early_ = false;
+  pb::EvaluationRecord latest_, best_;
+  double loss_before_ = 0, weight_before_ = 0;  // progressive sums at the latest measurement
+  std::vector<std::string> best_files_;
+
+  std::vector<pb::TableSummary> tables_;
   std::vector<pb::Metric> metrics_;
   std::map<std::uint32_t, std::vector<std::string>> saved_;  // by server
+  std::set<std::uint32_t> loaded_;                           // servers
 
   std::optional<error> evaluation_failure_;
   std::optional<error> failure_;
   std::vector<command> commands_;
 };
-
-// Adds one server's part of a table's summary to the whole.
-void add_summary(pb::TableSummary& sum, const pb::TableSummary& part);
 
 }  // namespace troupe

@@ -129,6 +129,27 @@ void scheduler_state::perform(const send_save& c) {
       [this, server = c.server](const auto& reply) { job_->on_save(server, reply, now()); });
 }
 
+void scheduler_state::perform(const send_load& c) {
+  ask_server<pb::LoadedPart>(
+      c.server, load_atom::value, c.request, whole_table_patience,
+      [this, server = c.server](const auto& reply) { job_->on_load(server, reply, now()); });
+}
+
+// A history that cannot be written is no reason to stop training.
+void scheduler_state::perform(const record_evaluation& c) {
+  if (!setup_.record) return;
+  auto me = caf::actor_cast<scheduler_actor>(self_);
+  const auto recorded = [](const result<void>& outcome) {
+    if (!outcome)
+      log("scheduler", log_level::warning, "the history lacks a line: " + outcome.failure().text);
+  };
+  const auto tell = [me](std::uint64_t job) { caf::anon_send(me, done_atom::value, job); };
+  if (!jobs_.run(
+          *env_.io, [record = setup_.record, line = c.record] { return record(line); }, recorded,
+          tell))
+    recorded(error{errc::io, "more file work is waiting than the scheduler's node allows"});
+}
+
 void scheduler_state::perform(const publish_model& c) {
   auto me = caf::actor_cast<scheduler_actor>(self_);
   const auto published = [this](const result<void>& outcome) {

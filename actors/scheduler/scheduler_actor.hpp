@@ -20,6 +20,8 @@ struct scheduler_setup {
   std::shared_ptr<evaluation> scores;
   // Writes what describes the model beside its parts and makes it visible. Runs in the background.
   std::function<result<void>(const publish_model&)> publish;
+  // Keeps an evaluation for later readers. Runs in the background, in order; may be empty.
+  std::function<result<void>(const pb::EvaluationRecord&)> record;
 };
 
 class scheduler_state {
@@ -38,6 +40,8 @@ class scheduler_state {
   void perform(const send_task& c);
   void perform(const send_summarise& c);
   void perform(const send_save& c);
+  void perform(const send_load& c);
+  void perform(const record_evaluation& c);
   void perform(const publish_model& c);
   // Sends a request to a server; `on_answer` gets its reply or an error that names the server.
   template <class Reply, class Atom, class Request, class OnAnswer>

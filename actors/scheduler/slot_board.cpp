@@ -28,6 +28,18 @@ bool slot_board::all_finished() const {
                      [](const entry& e) { return e.present.finished(); });
 }
 
+bool slot_board::all_wait_at(std::uint64_t clock) const {
+  return std::all_of(entries_.begin(), entries_.end(), [&](const entry& e) {
+    return e.present.finished() || (e.present.halted() && e.present.clock() >= clock);
+  });
+}
+
+std::uint64_t slot_board::largest_clock() const {
+  std::uint64_t largest = 0;
+  for (const auto& e : entries_) largest = std::max(largest, e.present.clock());
+  return largest;
+}
+
 std::uint64_t slot_board::assign(std::uint32_t slot, std::uint32_t worker, instant now) {
   auto& e = entries_[slot];
   add_counts(e.earlier, e.present);

@@ -19,6 +19,9 @@ class slot_board {
   std::uint64_t epoch(std::uint32_t slot) const { return entries_[slot].epoch; }
   bool finished(std::uint32_t slot) const { return entries_[slot].present.finished(); }
   bool all_finished() const;
+  // Every slot has finished, or has halted before `clock` with all acknowledged.
+  bool all_wait_at(std::uint64_t clock) const;
+  std::uint64_t largest_clock() const;
 
   // Gives the slot to a worker in a new life; returns the life's epoch. What the old life reported
   // stays counted.

@@ -112,6 +112,7 @@ shard_settings shard_settings_of(const pb::JobPlan& plan, std::uint32_t server) 
   shard_settings settings;
   settings.server = server;
   settings.slots = plan.slots();
+  settings.first_clock = plan.first_clock();
   settings.staleness =
       plan.bounded() ? std::optional<std::uint64_t>(plan.staleness()) : std::nullopt;
   return settings;

@@ -2,6 +2,7 @@
 
 #include <caf/all.hpp>
 
+#include "actors/server/loading.hpp"
 #include "actors/server/plan.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
@@ -31,6 +32,7 @@ server_actor::behavior_type server_state::start(environment env) {
       [this](view_atom, const pb::View& message) { return on_view(message); },
       [this](summary_atom, const pb::Summarise& request) { return on_summarise(request); },
       [this](save_atom, const pb::SavePart& request) { return on_save(request); },
+      [this](load_atom, const pb::LoadPart& request) { return on_load(request); },
       [this](tick_atom) { on_tick(); },
       [this](done_atom, std::uint64_t job) { jobs_.finished(job); },
   };
@@ -128,6 +130,34 @@ caf::result<pb::SavedPart> server_state::on_save(const pb::SavePart& request) {
                     index = env_.role.index] { return write_part(*files, tables, request, index); };
   const auto tell = [me](std::uint64_t number) { caf::anon_send(me, done_atom::value, number); };
   if (!jobs_.run(*env_.io, job, written, tell)) {
+    shard_->thaw();
+    refused.set_text("more file work is waiting than the node allows");
+    promise.deliver(refused);
+  }
+  return promise;
+}
+
+// The tables are the background's until it has answered: the scheduler lets nobody train, and
+// pushes are put off.
+caf::result<pb::LoadedPart> server_state::on_load(const pb::LoadPart& request) {
+  pb::LoadedPart refused;
+  refused.set_code(static_cast<std::int32_t>(errc::lost));
+  if (!shard_ || shard_->view_number() == 0) {
+    refused.set_text("it serves no segments yet");
+    return refused;
+  }
+  auto promise = self_->make_response_promise<pb::LoadedPart>();
+  auto me = caf::actor_cast<server_actor>(self_);
+  shard_->freeze();
+  const auto loaded = [this, promise](pb::LoadedPart part) mutable {
+    shard_->thaw();
+    promise.deliver(std::move(part));
+  };
+  const auto job = [files = env_.files, tables = shard_->tables(), request] {
+    return load_part(*files, tables, request);
+  };
+  const auto tell = [me](std::uint64_t number) { caf::anon_send(me, done_atom::value, number); };
+  if (!jobs_.run(*env_.io, job, loaded, tell)) {
     shard_->thaw();
     refused.set_text("more file work is waiting than the node allows");
     promise.deliver(refused);

@@ -35,6 +35,7 @@ class server_state {
   pb::ViewReply on_view(const pb::View& message);
   caf::result<pb::TableSummary> on_summarise(const pb::Summarise& request);
   caf::result<pb::SavedPart> on_save(const pb::SavePart& request);
+  caf::result<pb::LoadedPart> on_load(const pb::LoadPart& request);
   void on_tick();
   void deliver(answers out);
 

@@ -181,6 +181,7 @@ bool shard::owns_all(span<const position> ascending) const {
 
 bool shard::apply(std::size_t t, span<const position> keys, const void* values, step_context step) {
   if (keys.empty()) return true;
+  step.clock += settings_.first_clock;
   meter_.add(work::keys_pushed, keys.size());
   const auto done =
       tables_[t]->apply(keys, values, step, bulk_synchronous() ? &before_[t] : nullptr);

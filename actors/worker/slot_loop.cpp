@@ -37,6 +37,17 @@ void slot_loop::stop(instant now) {
   go_on();
 }
 
+void slot_loop::halt_at(std::optional<std::uint64_t> limit, instant now) {
+  at(now);
+  limit_ = limit;
+  go_on();
+}
+
+bool slot_loop::halted() const {
+  return state_ == state::running && !clock_is_open_ && at_limit() &&
+         client_.oldest_clock_under_way() >= clock_;
+}
+
 void slot_loop::on_numbers(std::uint32_t server, const pb::SlotNumbers& numbers, instant now) {
   at(now);
   if (state_ != state::adopting) return;
@@ -89,7 +100,7 @@ void slot_loop::go_on() {
       });
       return;
     }
-    if (!may_begin_clock()) return;
+    if (at_limit() || !may_begin_clock()) return;
     const auto delay = faults_.delay_of(settings_.slot.slot);
     if (delay > duration::zero() && !delayed_until_) delayed_until_ = now() + delay;
     if (delayed_until_ && now() < *delayed_until_) return;
@@ -193,6 +204,7 @@ pb::SlotProgress slot_loop::progress() const {
   p.set_max_staleness(client_.pulls().max_staleness);
   p.set_waited_ns(client_.pulls().waited.count());
   p.set_finished(state_ == state::finished);
+  p.set_halted(halted());
   p.set_waiting_for(state_ == state::adopting ? not_adopted_by() : client_.waiting_for());
   return p;
 }

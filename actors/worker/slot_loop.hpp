@@ -42,6 +42,8 @@ class slot_loop final : public conversation, public slot_session {
   // Inputs beside those of a conversation.
   void start(instant now);
   void stop(instant now);  // after the present clock
+  // Halts before that clock; none: at no clock.
+  void halt_at(std::optional<std::uint64_t> limit, instant now);
   void on_numbers(std::uint32_t server, const pb::SlotNumbers& numbers, instant now);
   void on_adopt_failure(std::uint32_t server, instant now);
 
@@ -50,6 +52,9 @@ class slot_loop final : public conversation, public slot_session {
   std::optional<instant> next_wake() const override;
 
   state present_state() const { return state_; }
+  // At its limit, and all that it pushed is acknowledged.
+  bool halted() const;
+  std::uint64_t clock() const { return clock_; }
   const error& failure() const { return failure_; }
   slot_identity identity() const { return settings_.slot; }
   pb::SlotProgress progress() const;
@@ -69,6 +74,7 @@ class slot_loop final : public conversation, public slot_session {
   void go_on() override;
   void due(instant now) override;
   void resume();
+  bool at_limit() const { return limit_ && clock_ >= *limit_; }
   bool may_begin_clock() const;
   void send_kept(bool last);
   void on_pushed(const result<pushed>& outcome);
@@ -86,6 +92,7 @@ class slot_loop final : public conversation, public slot_session {
   std::map<std::uint32_t, std::pair<std::uint32_t, instant>> adopt_again_;  // failures, when
 
   std::uint64_t clock_ = 0;
+  std::optional<std::uint64_t> limit_;  // the clock that must not begin
   bool stopping_ = false;
   bool clock_is_open_ = false;  // its program has been started
   std::optional<instant> delayed_until_;

@@ -8,6 +8,14 @@
 
 namespace troupe {
 
+namespace {
+
+std::optional<std::uint64_t> limit_of(const pb::Assignment& assignment) {
+  return assignment.halts() ? std::optional<std::uint64_t>(assignment.limit()) : std::nullopt;
+}
+
+}  // namespace
+
 worker_actor::behavior_type worker(worker_state::pointer self, environment env,
                                    worker_setup setup) {
   return self->state.start(std::move(env), std::move(setup));
@@ -49,7 +57,11 @@ void worker_state::on_assign(const pb::Assignment& assignment) {
   }
   for (const auto& [who, loop] : slots_)
     if (loop->identity().slot == assignment.slot()) {
-      if (loop->identity().epoch >= assignment.epoch()) return;
+      if (loop->identity().epoch > assignment.epoch()) return;
+      if (loop->identity().epoch == assignment.epoch()) {  // again, with its present limit
+        loop->halt_at(limit_of(assignment), now_of(self_));
+        return flush(who);
+      }
       slots_.erase(who);
       break;
     }
@@ -63,6 +75,7 @@ void worker_state::on_assign(const pb::Assignment& assignment) {
   auto loop = std::make_unique<slot_loop>(settings, table_shapes_of(*plan_), std::move(*present),
                                           setup_.app->slot(assignment.slot(), *env_.work_done),
                                           *setup_.faults, *env_.work_done);
+  loop->halt_at(limit_of(assignment), now_of(self_));
   slots_.emplace(who, std::move(loop)).first->second->start(now_of(self_));
   flush(who);
 }
@@ -249,6 +262,11 @@ void worker_state::conclude(talker who) {
       if (finished_.insert(who).second) report();  // the tick repeats it
       break;
     default:
+      // The others wait for it: told at once, and again with every tick.
+      if (found->second->halted()) {
+        const auto clock = found->second->clock();
+        if (std::exchange(halted_at_[who], clock + 1) != clock + 1) report();
+      }
       break;
   }
 }

@@ -83,6 +83,7 @@ class worker_state {
   std::map<talker, std::unique_ptr<slot_loop>> slots_;
   std::map<talker, evaluation_under_way> evaluations_;
   std::set<talker> finished_;                      // slots whose end has been reported
+  std::map<talker, std::uint64_t> halted_at_;      // one beyond the clock whose halt was reported
   std::map<std::uint32_t, pb::Assignment> early_;  // by slot: came before the plan
   std::deque<std::pair<talker, read_order>> put_off_;
   std::optional<instant> wake_at_;  // when the armed timer fires

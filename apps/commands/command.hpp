@@ -30,6 +30,10 @@ int sweep_command(const std::vector<std::string>& arguments);
 int calibrate_command(const std::vector<std::string>& arguments);
 int evaluate_command(const std::vector<std::string>& arguments);
 int export_command(const std::vector<std::string>& arguments);
+int import_command(const std::vector<std::string>& arguments);
+int inspect_command(const std::vector<std::string>& arguments);
+int predict_command(const std::vector<std::string>& arguments);
+int check_data_command(const std::vector<std::string>& arguments);
 int config_command(const std::vector<std::string>& arguments);
 int make_data_command(const std::vector<std::string>& arguments);
 

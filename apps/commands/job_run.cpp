@@ -1,12 +1,18 @@
 #include "apps/commands/job_run.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <optional>
 
 #include "actors/server/plan.hpp"
 #include "actors/worker/data/dataset.hpp"
+#include "apps/commands/history_file.hpp"
+#include "apps/linear/initial_model.hpp"
 #include "apps/linear/linear_application.hpp"
 #include "apps/linear/linear_job.hpp"
 #include "apps/linear/saved_linear.hpp"
+#include "apps/model/manifest.hpp"
 #include "apps/model/model_digest.hpp"
 #include "apps/model/model_folder.hpp"
 #include "core/hash.hpp"
@@ -37,11 +43,12 @@ std::vector<std::string> all_of(const google::protobuf::RepeatedPtrField<std::st
   return {words.begin(), words.end()};
 }
 
-result<std::shared_ptr<const dataset>> open_data(const config::Job& job, const char* what,
+result<std::shared_ptr<const dataset>> open_data(const config::Job& job, data_role role,
+                                                 const char* what,
                                                  const std::vector<std::string>& sources,
                                                  const std::shared_ptr<file_system>& files,
                                                  meter& work_done) {
-  auto data = dataset::open(files, sources, data_options_of(job), &work_done);
+  auto data = dataset::open(files, sources, data_options_of(job, role), &work_done);
   if (!data) return data;
   if (const auto skipped = (*data)->skipped(); skipped.count > 0)
     log("data", log_level::warning,
@@ -91,8 +98,65 @@ std::shared_ptr<fault_switches> faults_of(const config::Debug& debug) {
   return std::make_shared<fault_switches>(std::move(faults), std::move(slow));
 }
 
+// The data sets of a job: "train", and what it has of "test" and "validation".
+result<linear_application::data_sets> open_all(const config::Job& job,
+                                               const std::shared_ptr<file_system>& files,
+                                               meter& work_done) {
+  const auto& data = job.data();
+  linear_application::data_sets all;
+  auto train =
+      open_data(job, data_role::train, "data.train", all_of(data.train()), files, work_done);
+  if (!train) return train.failure();
+  all["train"] = *train;
+  if (data.test_size() > 0) {
+    auto test = open_data(job, data_role::other, "data.test", all_of(data.test()), files, work_done);
+    if (!test) return test.failure();
+    all["test"] = *test;
+  }
+  if (data.validation_size() > 0 || data.validation_fraction() > 0) {
+    const bool fraction = data.validation_fraction() > 0;
+    auto validation =
+        open_data(job, fraction ? data_role::validation : data_role::other, "data.validation",
+                  all_of(fraction ? data.train() : data.validation()), files, work_done);
+    if (!validation) return validation.failure();
+    if ((*validation)->rows() == 0) return error{errc::bad_data, "data.validation has no rows"};
+    all["validation"] = *validation;
+  }
+  return all;
+}
+
+const dataset* find(const linear_application::data_sets& data, const char* name) {
+  const auto found = data.find(name);
+  return found == data.end() ? nullptr : found->second.get();
+}
+
+const data_facts* facts_in(const linear_application::data_sets& data, const char* name) {
+  const auto* set = find(data, name);
+  return set == nullptr ? nullptr : &set->facts();
+}
+
+// Measuring during training, and the model to start from.
+void add_stages(const config::Job& job, const linear_job& linear, const dataset& train,
+                const std::optional<initial_model>& earlier, job_settings& settings) {
+  std::uint64_t clocks = 1;
+  for (std::uint32_t slot = 0; slot < job.cluster().slots(); ++slot)
+    clocks = std::max(clocks, schedule_for(linear.training, train, slot).clocks_per_epoch());
+  settings.clocks_per_epoch = static_cast<double>(clocks);
+  settings.measure = linear.measure;
+  settings.stopping = linear.stopping;
+  if (job.evaluation().every() > 0)
+    settings.measure_every = std::max<std::uint64_t>(
+        1, static_cast<std::uint64_t>(std::llround(job.evaluation().every() *
+                                                   static_cast<double>(clocks))));
+  if (!earlier) return;
+  settings.initial_folder = earlier->folder;
+  settings.initial_files = earlier->files;
+  settings.initial_state = job.model().initial_state();
+  if (settings.initial_state) settings.plan.set_first_clock(earlier->manifest.clocks());
+}
+
 console::run_facts facts_of(const config::Job& job, const dataset& train, const dataset* test,
-                            const pb::JobPlan& plan) {
+                            const dataset* validation, const pb::JobPlan& plan) {
   console::run_facts f;
   f.job = job.job().name();
   f.seed = job.job().seed();
@@ -104,20 +168,37 @@ console::run_facts facts_of(const config::Job& job, const dataset& train, const 
   f.staleness = config::bounded(job) ? std::to_string(job.training().staleness()) : "unbounded";
   f.train_rows = train.rows();
   f.test_rows = test != nullptr ? test->rows() : 0;
+  f.validation_rows = validation != nullptr ? validation->rows() : 0;
+  f.dropped_negatives = train.dropped_negatives();
+  f.keeps_best = job.evaluation().keep_best();
   for (const auto& table : plan.tables()) f.table_names.push_back(table.name());
   return f;
 }
 
 // Where the model goes: what stands in its way is found out before anything is computed.
 result<void> save_into(prepared_job& p, const config::Job& job, const linear_job& linear,
-                       const std::shared_ptr<file_system>& files) {
+                       const dataset& train, const std::shared_ptr<file_system>& files) {
+  auto history = job.evaluation().history();
+  if (history.empty() && !job.model().output().empty())
+    history = model_folder(job.model().output()).partial() + "/" + history_name;
+  if (!history.empty())
+    p.cluster.scheduler.record = [lines = std::make_shared<history_file>(files, history)](
+                                     const pb::EvaluationRecord& r) { return lines->add(r); };
   if (job.model().output().empty()) return {};
   const model_folder folder(job.model().output());
   if (const auto ready = folder.prepare(*files); !ready) return ready.failure();
   p.cluster.scheduler.job.model_folder = folder.partial();
-  p.cluster.scheduler.publish = [folder, files, description = describe_model(job, linear),
-                                 dictionary = job.data().dictionary()](const publish_model& m) {
-    return folder.publish(*files, description, m.parts, m.tables, m.metrics, dictionary);
+  if (job.evaluation().keep_best()) {
+    if (const auto made = files->create_folders(folder.best()); !made) return made.failure();
+    p.cluster.scheduler.job.best_folder = folder.best();
+  }
+  const auto dictionary =
+      job.data().dictionary().empty() ? train.names_path() : job.data().dictionary();
+  p.cluster.scheduler.publish = [folder, files, dictionary,
+                                 description = describe_model(job, linear)](const publish_model& m) {
+    auto described = description;
+    described.set_clocks(m.clocks);
+    return folder.publish(*files, std::move(described), m.parts, m.tables, m.metrics, dictionary);
   };
   p.facts.model_folder = folder.path();
   return {};
@@ -135,16 +216,21 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   prepared_job p;
   p.reading = std::make_shared<meter>();
   auto& work_done = *p.reading;
-  auto train = open_data(job, "data.train", all_of(job.data().train()), files, work_done);
-  if (!train) return train.failure();
-  std::shared_ptr<const dataset> test;
-  if (job.data().test_size() > 0) {
-    auto opened = open_data(job, "data.test", all_of(job.data().test()), files, work_done);
-    if (!opened) return opened.failure();
-    test = *opened;
+  std::optional<initial_model> earlier;
+  if (!job.model().initial().empty()) {
+    auto read = read_initial_model(*files, job.model().initial());
+    if (!read) return read.failure();
+    earlier = std::move(*read);
   }
-  auto linear = make_linear_job(job, (*train)->facts(), test ? &test->facts() : nullptr);
+  const auto data = open_all(job, files, work_done);
+  if (!data) return data.failure();
+  const auto& train = *data->at("train");
+  auto linear = make_linear_job(
+      job, {&train.facts(), facts_in(*data, "test"), facts_in(*data, "validation"),
+            earlier ? &earlier->labels : nullptr});
   if (!linear) return linear.failure();
+  if (earlier)
+    if (const auto fits = check_initial_model(*earlier, job, *linear); !fits) return fits.failure();
 
   auto& scheduler = p.cluster.scheduler;
   scheduler.job.plan = plan_of(job, *linear);
@@ -156,17 +242,20 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   scheduler.job.virtual_nodes = job.cluster().virtual_nodes();
   scheduler.job.join_patience = duration(job.cluster().join_patience());
   if (job.evaluation().train()) scheduler.job.evaluate.emplace_back("train");
-  if (test) scheduler.job.evaluate.emplace_back("test");
+  for (const auto* name : {"test", "validation"})
+    if (find(*data, name) != nullptr) scheduler.job.evaluate.emplace_back(name);
+  add_stages(job, *linear, train, earlier, scheduler.job);
   p.new_scores = [metrics = linear->metrics] { return std::make_shared<metric_set>(metrics); };
   scheduler.scores = p.new_scores();
 
-  p.cluster.worker.app = std::make_shared<linear_application>(linear->training, *train, test);
+  p.cluster.worker.app = std::make_shared<linear_application>(linear->training, *data);
   p.cluster.worker.faults = faults_of(job.debug());
   const auto& s = job.supervision();
   p.cluster.restarts = {s.restarts(), duration(s.restart_window()), duration(s.backoff()),
                         duration(s.backoff_limit())};
-  p.facts = facts_of(job, **train, test.get(), scheduler.job.plan);
-  if (const auto saving = save_into(p, job, *linear, files); !saving) return saving.failure();
+  p.facts = facts_of(job, train, find(*data, "test"), find(*data, "validation"),
+                     scheduler.job.plan);
+  if (const auto saving = save_into(p, job, *linear, train, files); !saving) return saving.failure();
   p.cluster.threads = job.cluster().threads();
   p.cluster.request_timeout = duration(job.cluster().request_timeout());
   p.cluster.files = std::move(files);

@@ -1,4 +1,4 @@
-// troupe evaluate, troupe export: the command lines of what is done with a saved model.
+// troupe evaluate, export, import, inspect: the command lines of what is done with a saved model.
 
 #include <iostream>
 #include <sstream>
@@ -34,19 +34,19 @@ int evaluate_command(const std::vector<std::string>& arguments) {
 
 int export_command(const std::vector<std::string>& arguments) {
   command_line line(
-      "export --model DIR [--format text] [--output FILE] [options]",
-      "Writes a saved model as text: a comment line for each table, then key, values and, where a "
-      "dictionary has one, the name, separated by tabs.");
+      "export --model DIR [--format text|npz|liblinear] [--output FILE] [options]",
+      "Writes a saved model for other programs. text: a comment line for each table, then key, "
+      "values, optimiser state and, where a dictionary has one, the name, between tabs. npz: arrays "
+      "for NumPy. liblinear: what liblinear's predict reads. 'troupe import' reads them back.");
   export_options options;
-  std::string output;
   std::size_t telling = 0;
   line.options().add_options()("model", po::value(&options.model)->required()->value_name("DIR"),
                                "the model's folder")(
-      "format", po::value(&options.format)->default_value("text"), "text")(
-      "output", po::value(&output)->value_name("FILE"),
-      "where it goes; standard output if left out")("weights-only",
-                                                    po::bool_switch(&options.text.weights_only),
-                                                    "leaves out rows of nothing but zeros")(
+      "format", po::value(&options.format)->default_value("text"), "text, npz or liblinear")(
+      "output", po::value(&options.output)->value_name("FILE"),
+      "where it goes; standard output if left out")(
+      "weights-only", po::bool_switch(&options.text.weights_only),
+      "leaves out optimiser state and rows of nothing but zeros")(
       "dictionary", po::value(&options.dictionary)->value_name("FILE"),
       "lines 'key TAB name', instead of the names saved with the model")(
       "telling", po::value(&telling)->value_name("N"),
@@ -54,17 +54,60 @@ int export_command(const std::vector<std::string>& arguments) {
   po::variables_map values;
   if (const auto over = line.parse(arguments, values)) return *over;
   const auto files = posix_file_system();
+  if (telling == 0) {
+    const auto done = export_model(*files, options, std::cout);
+    return done ? exit_done : report(as_bad_input(done.failure()));
+  }
   std::ostringstream text;
   const auto done =
-      telling > 0 ? print_telling_features(*files, options.model, options.dictionary, telling, text)
-                  : export_model(*files, options, text);
+      print_telling_features(*files, options.model, options.dictionary, telling, text);
   if (!done) return report(as_bad_input(done.failure()));
-  if (output.empty()) {
+  if (options.output.empty()) {
     std::cout << text.str();
     return exit_done;
   }
-  const auto written = write_text_atomically(*files, output, text.str());
+  const auto written = write_text_atomically(*files, options.output, text.str());
   return written ? exit_done : report(written.failure());
+}
+
+int import_command(const std::vector<std::string>& arguments) {
+  command_line line("import FILE --model DIR [--format text|npz|liblinear]",
+                    "Makes a model's folder of a file that 'troupe export' or liblinear's train "
+                    "wrote. Values and optimiser state are bit by bit those of the file.");
+  import_options options;
+  line.options().add_options()("model", po::value(&options.model)->required()->value_name("DIR"),
+                               "the model's folder; an older model there is replaced")(
+      "format", po::value(&options.format), "text, npz or liblinear; else the content tells");
+  line.positional("file", 1);
+  po::variables_map values;
+  if (const auto over = line.parse(arguments, values)) return *over;
+  if (!values.count("file"))
+    return report({errc::bad_usage, "import needs a file; see 'troupe import --help'"});
+  options.input = values["file"].as<std::vector<std::string>>().front();
+  const auto done = import_model(*posix_file_system(), options, std::cout);
+  return done ? exit_done : report(as_bad_input(done.failure()));
+}
+
+int inspect_command(const std::vector<std::string>& arguments) {
+  command_line line("inspect DIR [options]",
+                    "Says what a saved model is: its loss, its labels, how it reads data, norms "
+                    "and non-zeros of its tables, its metrics, and its largest weights, by name "
+                    "where a dictionary has one. Every checksum is verified on the way.");
+  std::string dictionary;
+  std::size_t largest = 0;
+  line.options().add_options()("largest", po::value(&largest)->default_value(10)->value_name("N"),
+                               "the number of weights of each sign that are shown")(
+      "dictionary", po::value(&dictionary)->value_name("FILE"),
+      "lines 'key TAB name', instead of the names saved with the model");
+  line.positional("model", 1);
+  po::variables_map values;
+  if (const auto over = line.parse(arguments, values)) return *over;
+  if (!values.count("model"))
+    return report({errc::bad_usage, "inspect needs a model's folder; see 'troupe inspect --help'"});
+  const auto done =
+      inspect_model(*posix_file_system(), values["model"].as<std::vector<std::string>>().front(),
+                    dictionary, largest, std::cout);
+  return done ? exit_done : report(as_bad_input(done.failure()));
 }
 
 }  // namespace troupe

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/console/evaluation_line.hpp"
 #include "core/text.hpp"
 
 namespace troupe::console {
@@ -96,15 +97,21 @@ std::string progress::on_status(const pb::JobStatus& status, instant virtual_now
 
 std::string progress::shown(const pb::JobStatus& status, instant now, std::size_t width) {
   if (style_ == progress_style::none) return {};
+  std::string evaluated;
+  if (status.latest().number() > evaluation_shown_ && !status.latest().final()) {
+    evaluation_shown_ = status.latest().number();
+    evaluated =
+        text_line(status.latest()) + (status.latest().best() ? "  (the best so far)\n" : "\n");
+  }
   if (style_ == progress_style::live) {
     live_line_shown_ = true;
-    return "\r\x1b[K" + line(status, width);
+    return "\r\x1b[K" + evaluated + line(status, width);
   }
-  if (!due(status, now)) return {};
+  if (!due(status, now)) return evaluated;
   shown_ = now;
   shown_phase_ = status.phase();
   shown_restarts_ = status.restarts();
-  return line(status, std::string::npos) + "\n";
+  return evaluated + line(status, std::string::npos) + "\n";
 }
 
 std::string progress::wipe() {

@@ -69,6 +69,7 @@ class progress {
   std::optional<instant> shown_;
   pb::JobStatus::Phase shown_phase_ = pb::JobStatus::GATHERING;
   std::uint32_t shown_restarts_ = 0;
+  std::uint32_t evaluation_shown_ = 0;  // the number of the latest
 };
 
 }  // namespace troupe::console

@@ -101,6 +101,12 @@ std::string json_result(const pb::JobStatus& status, const run_facts& facts,
   add("staleness", json::of(facts.staleness));
   add("train_rows", json::of(facts.train_rows));
   add("test_rows", json::of(facts.test_rows));
+  add("validation_rows", json::of(facts.validation_rows));
+  add("dropped_negatives", json::of(facts.dropped_negatives));
+  add("evaluations", json::of(std::uint64_t{status.latest().number()}));
+  add("best_evaluation",
+      status.best().number() > 0 ? json::of(std::uint64_t{status.best().number()}) : json());
+  add("stopped_early", json::of(status.stopped_early()));
   add("features", facts.features > 0 ? json::of(facts.features) : json());
   add("tables", tables_of(status, facts));
   add("slots", json::of(std::uint64_t{facts.slots}));

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <vector>
 
+#include "apps/console/evaluation_line.hpp"
 #include "apps/console/totals.hpp"
 #include "core/text.hpp"
 
@@ -42,24 +45,56 @@ std::string outcome_of(const pb::JobStatus& status, const run_facts& facts) {
   return "failed";
 }
 
-// "test_auc" reads "test AUC"; an unknown metric keeps its name, with spaces.
+// "pr_auc" reads "PR AUC"; an unknown metric keeps its name, with spaces.
 std::string metric_label(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
   if (const auto at = name.find("auc"); at != std::string::npos) name.replace(at, 3, "AUC");
+  if (name.rfind("pr ", 0) == 0) name.replace(0, 2, "PR");
   return name;
 }
 
+std::string figure(const pb::Metric* m) {
+  if (m == nullptr) return "";
+  if (!m->known() || !std::isfinite(m->value())) return "-";
+  return format(std::abs(m->value()) < 1000 ? "%.5f" : "%.2f", m->value());
+}
+
+// A line to each metric, a column to each data set; what belongs to no data set comes first.
 void add_metrics(page& p, const pb::JobStatus& status) {
+  constexpr std::size_t column = 12;
+  const std::vector<std::string> all_sets{"test", "validation", "train"};
+  std::map<std::string, std::map<std::string, const pb::Metric*>> by_set;
+  std::vector<std::string> names;
   std::size_t longest = 0;
-  for (const auto& m : status.metrics()) longest = std::max(longest, m.name().size());
   for (const auto& m : status.metrics()) {
-    auto name = metric_label(m.name());
-    name.resize(longest, ' ');
-    const bool known = m.known() && std::isfinite(m.value());
-    p.add("quality", name + "  " +
-                         (known ? format(std::abs(m.value()) < 1000 ? "%.5f" : "%.2f", m.value())
-                                : std::string("not defined on these data")));
+    const auto cut = m.name().find('_');
+    const auto set = m.name().substr(0, cut);
+    if (cut == std::string::npos || std::find(all_sets.begin(), all_sets.end(), set) == all_sets.end()) {
+      p.add("quality", metric_label(m.name()) + "  " + figure(&m));
+      continue;
+    }
+    const auto name = m.name().substr(cut + 1);
+    by_set[set][name] = &m;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    longest = std::max(longest, name.size());
   }
+  const auto line_of = [&](std::string text, const auto& cell) {
+    text.resize(longest, ' ');
+    for (const auto& set : all_sets) {
+      if (by_set.count(set) == 0) continue;
+      const std::string content = cell(set);
+      text += std::string(column - std::min(column, content.size()), ' ') + content;
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    p.add("quality", text);
+  };
+  if (names.empty()) return;
+  line_of("", [](const std::string& set) { return set; });
+  for (const auto& name : names)
+    line_of(metric_label(name), [&](const std::string& set) {
+      const auto found = by_set[set].find(name);
+      return figure(found == by_set[set].end() ? nullptr : found->second);
+    });
 }
 
 // Staleness 0, 1, 2, 3, and from there on by doubling ranges, so that a long tail stays a few
@@ -131,6 +166,16 @@ void add_training(page& p, const totals& sum, const run_facts& facts) {
     p.add("loss", format("%.5f, each example before its own update", *loss));
 }
 
+void add_evaluations(page& p, const pb::JobStatus& status, const run_facts& facts) {
+  if (status.stopped_early())
+    p.add("stopped", format("early, after evaluation %u: none was better for long enough",
+                            status.latest().final() ? status.latest().number() - 1
+                                                    : status.latest().number()));
+  if (status.best().number() > 0)
+    p.add("best", text_line(status.best()) +
+                      (facts.keeps_best ? "; the model is this one" : ""));
+}
+
 void add_model(page& p, const pb::JobStatus& status, const totals& sum, const run_facts& facts) {
   if (!status.tables().empty())
     p.add("model", human_count(sum.nonzeros) + " non-zeros in " + counted(sum.rows, "row"));
@@ -147,11 +192,18 @@ std::string summary_table(const pb::JobStatus& status, const run_facts& facts) {
   if (!facts.failure.empty()) p.add("error", facts.failure);
   p.add("data", counted(facts.train_rows, "row") +
                     (facts.features > 0 ? ", " + counted(facts.features, "feature") : "") +
-                    (facts.test_rows > 0 ? "; test " + counted(facts.test_rows, "row") : ""));
+                    (facts.test_rows > 0 ? "; test " + counted(facts.test_rows, "row") : "") +
+                    (facts.validation_rows > 0
+                         ? "; validation " + counted(facts.validation_rows, "row")
+                         : ""));
+  if (facts.dropped_negatives > 0)
+    p.add("data", human_count(facts.dropped_negatives) +
+                      " negative rows dropped; predicted odds are corrected for them");
   p.add("cluster", counted(facts.workers, "worker") + ", " + counted(facts.servers, "server") +
                        ", " + counted(facts.slots, "slot") + ", staleness " + facts.staleness +
                        ", minibatch " + human_count(facts.minibatch));
   add_training(p, sum, facts);
+  add_evaluations(p, status, facts);
   add_metrics(p, status);
   add_model(p, status, sum, facts);
   p.add("traffic",

@@ -3,44 +3,30 @@
 //
 //   objective          sum of weighted losses over the data set "train"
 //                      + l1 * sum |w| + l2 / 2 * sum w^2 of each table
-//   SET_loss           mean weighted loss, where it is no log-loss
-//   SET_logloss        mean weighted log-loss of the probability sigmoid(score), in nats
-//   SET_accuracy       weighted share of rows whose score lies on their label's side
-//   SET_auc            see auc.hpp
+//   SET_METRIC         each metric (metric.hpp) of each data set SET that was scored
 //
-// for each data set SET that was scored. What is not defined has Metric.known == false: the
-// log-loss of other losses, accuracy and AUC of labels that are no two classes, AUC of a single
-// class, anything of no rows, anything not finite.
-//
-// Sums go over the rows of a data set in their order, so they have the same bits however the set
-// was cut into parts, whoever scored them. Works without a cluster too. Memory: 24 bytes a row for
-// the scores that were added, and as much again, for one set at a time, while figures() runs.
+// What is not defined has Metric.known == false, and so has what is not finite. Works without a
+// cluster too.
 
-#include <cstdint>
-#include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "actors/scheduler/evaluation.hpp"
+#include "apps/evaluation/metric.hpp"
 
 namespace troupe {
-
-struct two_classes {
-  double negative = -1, positive = 1;  // labels, as the scores carry them
-};
 
 struct table_penalty {
   double l1 = 0, l2 = 0;
 };
 
-struct metric_settings {
-  std::function<double(double score, double label)> loss;
-  bool log_loss = false;  // the loss is the log-loss of sigmoid(score)
-  std::optional<two_classes> classes;
-  double threshold = 0;                  // the score above which a row is taken for a positive one
+struct metric_settings : score_meaning {
   std::vector<table_penalty> penalties;  // of each table, by number
+  // In metric_registry::global(); empty: usual_metrics(), and those of `regression` if the loss is
+  // one of numbers.
+  std::vector<std::string> metrics;
+  bool regression = false;
 };
 
 class metric_set final : public evaluation {
@@ -49,17 +35,14 @@ class metric_set final : public evaluation {
 
   void add(const pb::EvaluatedPart& part, const blob& scores) override;
   std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>& tables) const override;
+  void clear() override { scores_.clear(); }
 
  private:
-  using parts = std::map<std::uint32_t, blob>;
-  struct sums;
-
-  sums add_up(const parts& of_set) const;
-  std::optional<double> auc(const parts& of_set) const;
+  std::vector<std::string> metrics_of(const scored_rows& rows) const;
   double penalty(const std::vector<pb::TableSummary>& tables) const;
 
   const metric_settings settings_;
-  std::map<std::string, parts> scores_;  // by data set
+  std::map<std::string, scored_rows> scores_;  // by data set
 };
 
 }  // namespace troupe

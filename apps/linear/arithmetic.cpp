@@ -1,6 +1,9 @@
 #include "apps/linear/arithmetic.hpp"
 
 #include <cassert>
+#include <cstring>
+
+#include "apps/evaluation/scored_rows.hpp"
 
 namespace troupe {
 namespace {
@@ -61,13 +64,13 @@ void score_rows(const batch& rows, const blob& weights, bool doubles, double bia
     score(rows, weights.as<float>(), bias, scores);
 }
 
-batch_loss losses_of(loss_kind loss, const label_map& labels, const batch& rows,
-                     std::vector<double>& scores) {
+batch_loss losses_of(const linear_model& model, const batch& rows, std::vector<double>& scores) {
   batch_loss sum;
-  with_loss(loss, [&](auto f) {
+  with_loss(model.loss, [&](auto f) {
     for (std::size_t r = 0; r < rows.rows(); ++r) {
-      const auto at = f(scores[r], labels(rows.label[r]));
-      const double weight = weight_of(rows, r);
+      const double label = model.labels(rows.label[r]);
+      const auto at = f(scores[r], label);
+      const double weight = model.row_weight(weight_of(rows, r), label);
       sum.loss += weight * at.value;
       sum.weight += weight;
       scores[r] = weight * at.slope;
@@ -90,17 +93,21 @@ double first_value(const blob& values, bool doubles) {
   return doubles ? values.as<double>()[0] : static_cast<double>(values.as<float>()[0]);
 }
 
-batch_loss write_scores(loss_kind loss, const label_map& labels, const batch& rows,
-                        span<const double> scores, double* out) {
+batch_loss write_scores(const linear_model& model, const batch& rows, span<const double> scores,
+                        double offset, std::uint32_t columns, double* out) {
   batch_loss sum;
-  with_loss(loss, [&](auto f) {
+  with_loss(model.loss, [&](auto f) {
     for (std::size_t r = 0; r < rows.rows(); ++r) {
-      const double label = labels(rows.label[r]), weight = weight_of(rows, r);
-      sum.loss += weight * f(scores[r], label).value;
+      const double label = model.labels(rows.label[r]), score = scores[r] + offset;
+      const double weight = model.row_weight(weight_of(rows, r), label);
+      sum.loss += weight * f(score, label).value;
       sum.weight += weight;
-      *out++ = scores[r];
+      *out++ = score;
       *out++ = label;
       *out++ = weight;
+      if (columns < columns_with_groups) continue;
+      const std::uint64_t group = rows.group.empty() ? no_group : rows.group[r];
+      std::memcpy(out++, &group, sizeof group);
     }
   });
   return sum;

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "actors/worker/data/batch.hpp"
-#include "apps/linear/label_map.hpp"
-#include "apps/linear/loss.hpp"
+#include "apps/linear/linear_model.hpp"
 #include "core/blob.hpp"
 #include "core/span.hpp"
 
@@ -26,8 +25,7 @@ struct batch_loss {
 
 // Adds up the losses, and puts in the place of each score what its row contributes to the gradient:
 // weight * derivative.
-batch_loss losses_of(loss_kind loss, const label_map& labels, const batch& rows,
-                     std::vector<double>& scores);
+batch_loss losses_of(const linear_model& model, const batch& rows, std::vector<double>& scores);
 
 // The gradient of the batch's loss by each of its keys, times `scale`, as f32 or f64. `slopes` are
 // those of losses_of(); `sums` is working memory.
@@ -38,10 +36,10 @@ blob gradient_of(const batch& rows, span<const double> slopes, double scale, boo
 blob one_value(double value, bool doubles);
 double first_value(const blob& values, bool doubles);
 
-// (score, label, weight) to each row, as evaluations hand them on; `out` has room for 3 numbers a
-// row.
-constexpr std::size_t numbers_a_score = 3;
-batch_loss write_scores(loss_kind loss, const label_map& labels, const batch& rows,
-                        span<const double> scores, double* out);
+// (score, label, weight) to each row, as evaluations hand them on, and with 4 columns the bits of
+// its group; `out` has room for `columns` numbers a row. `offset` is added to the scores.
+constexpr std::uint32_t columns_of_scores = 3, columns_with_groups = 4;
+batch_loss write_scores(const linear_model& model, const batch& rows, span<const double> scores,
+                        double offset, std::uint32_t columns, double* out);
 
 }  // namespace troupe

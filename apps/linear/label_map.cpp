@@ -37,32 +37,42 @@ std::optional<double> number_of(const std::string& text) {
 }  // namespace
 
 result<label_map> label_map::make(loss_kind loss, const std::string& positive,
-                                  const data_facts& train) {
+                                  const data_facts& train, const std::string& negative) {
   const auto& labels = train.labels;
   const bool two_at_most = train.labels_complete && labels.size() <= 2;
+  label_map map;
+  map.maps_ = classifies(loss);
+  if (map.maps_ && positive != "auto" && negative != "auto") {
+    map.positive_ = number_of(positive);
+    map.negative_ = number_of(negative);
+    if (map.check(train, "")) return map;
+    return error{errc::bad_data, "the training rows have the labels " + listed(train) +
+                                     ", and data.positive_label and data.negative_label are " +
+                                     positive + " and " + negative};
+  }
   if (classifies(loss) && !two_at_most)
     return error{errc::bad_data, format("the %s loss knows two classes, but the training rows have "
                                         "the labels %s",
                                         to_string(loss), listed(train).c_str())};
-  label_map map;
-  map.maps_ = classifies(loss);
   if (!two_at_most || labels.empty()) return map;
 
   const double low = labels.begin()->first, high = labels.rbegin()->first;
   double chosen = high;
   bool is_positive = labels.size() == 2 || high > 0;
-  if (positive != "auto") {
-    const auto named = number_of(positive);
+  for (const auto& [key, text] :
+       {std::pair("data.positive_label", &positive), {"data.negative_label", &negative}}) {
+    if (*text == "auto") continue;
+    const auto named = number_of(*text);
     if (!named || labels.count(*named) == 0)
-      return error{errc::bad_config, "data.positive_label is " + positive +
+      return error{errc::bad_config, std::string(key) + " is " + *text +
                                          ", but the training rows have the labels " +
                                          listed(train)};
-    chosen = *named;
-    is_positive = true;
+    is_positive = text == &positive || labels.size() == 2;
+    chosen = text == &positive || labels.size() == 1 ? *named : *named == high ? low : high;
   }
   if (is_positive) map.positive_ = chosen;
   if (labels.size() == 2) map.negative_ = chosen == high ? low : high;
-  if (!is_positive) map.negative_ = high;
+  if (!is_positive) map.negative_ = chosen;
   return map;
 }
 

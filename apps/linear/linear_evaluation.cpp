@@ -8,12 +8,6 @@
 #include "core/text.hpp"
 
 namespace troupe {
-namespace {
-
-constexpr std::size_t score_bytes = numbers_a_score * sizeof(double);
-
-}  // namespace
-
 void make_consecutive(batch_maker& maker, const block& from, std::uint64_t first, std::uint64_t end,
                       batch& into) {
   std::vector<std::uint32_t> rows(end - first);
@@ -32,6 +26,9 @@ result<std::unique_ptr<linear_evaluation>> linear_evaluation::make(
     const linear_model& model, const std::string& data_set, std::uint32_t part, std::uint32_t parts,
     std::shared_ptr<block_cache> blocks, meter* work_done) {
   const auto rows = slot_part(blocks->data().rows(), parts, part);
+  const auto columns =
+      blocks->data().facts().has_groups ? columns_with_groups : columns_of_scores;
+  const auto score_bytes = columns * sizeof(double);
   if (rows.rows() > blob::max_size / score_bytes)
     return error{errc::bad_config,
                  format("the %s data have %llu rows to a slot, and at most %llu can be evaluated; "
@@ -42,6 +39,7 @@ result<std::unique_ptr<linear_evaluation>> linear_evaluation::make(
   outcome.set_data_set(data_set);
   outcome.set_part(part);
   outcome.set_rows(rows.rows());
+  outcome.set_columns(columns);
   return std::unique_ptr<linear_evaluation>(
       new linear_evaluation(model, rows, std::move(outcome), std::move(blocks), work_done));
 }
@@ -54,11 +52,13 @@ linear_evaluation::linear_evaluation(const linear_model& model, row_range rows,
       outcome_(std::move(outcome)),
       cache_(blocks),
       blocks_(std::move(blocks)),
-      meter_(work_done) {}
+      meter_(work_done),
+      columns_(outcome_.columns()),
+      offset_(outcome_.data_set() == "train" ? 0 : model.score_offset) {}
 
 void linear_evaluation::run(session& session, on_scored done) {
   done_ = std::move(done);
-  auto [bytes, writable] = blob::uninitialised(rows_.rows() * score_bytes);
+  auto [bytes, writable] = blob::uninitialised(rows_.rows() * columns_ * sizeof(double));
   scores_ = std::move(bytes);
   out_ = reinterpret_cast<double*>(writable);
   next_batch(session);
@@ -81,8 +81,8 @@ void linear_evaluation::next_batch(session& session) {
 void linear_evaluation::score(session& session) {
   score_rows(batch_, parameters_.weights(), model_.weights_are_doubles, parameters_.bias(),
              margins_);
-  const auto sum = write_scores(model_.loss, model_.labels, batch_, margins_, out_);
-  out_ += batch_.rows() * numbers_a_score;
+  const auto sum = write_scores(model_, batch_, margins_, offset_, columns_, out_);
+  out_ += batch_.rows() * columns_;
   outcome_.set_loss(outcome_.loss() + sum.loss);
   outcome_.set_weight(outcome_.weight() + sum.weight);
   if (meter_ != nullptr) {

@@ -43,6 +43,8 @@ class linear_evaluation final : public evaluation_program {
   const std::shared_ptr<block_cache> cache_;
   block_reader blocks_;
   meter* const meter_;
+  const std::uint32_t columns_;
+  const double offset_;
   on_scored done_;
 
   blob scores_;

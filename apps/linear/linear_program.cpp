@@ -5,7 +5,7 @@
 namespace troupe {
 namespace {
 
-schedule_options schedule_of(const linear_training& training, std::uint32_t slot) {
+schedule_options options_of(const linear_training& training, std::uint32_t slot) {
   auto options = training.schedule;
   options.slot = slot;
   return options;
@@ -20,13 +20,22 @@ batch_maker& thread_s_batch_maker() {
 
 }  // namespace
 
+minibatch_schedule schedule_for(const linear_training& training, const dataset& data,
+                                std::uint32_t slot) {
+  const auto options = options_of(training, slot);
+  return training.deal_blocks
+             ? minibatch_schedule::in_turn(data.blocks(), training.slots, options)
+             : minibatch_schedule(data.blocks(), slot_part(data.rows(), training.slots, slot),
+                                  options);
+}
+
 linear_program::linear_program(const linear_training& training, std::uint32_t slot,
                                std::shared_ptr<block_cache> blocks, meter* work_done)
     : training_(training),
-      rows_in_all_(static_cast<double>(blocks->data().rows())),
+      rows_in_all_(static_cast<double>(training.penalty_rows > 0 ? training.penalty_rows
+                                                                 : blocks->data().rows())),
       meter_(work_done),
-      schedule_(blocks->data().blocks(), slot_part(blocks->data().rows(), training.slots, slot),
-                schedule_of(training, slot)),
+      schedule_(schedule_for(training, blocks->data(), slot)),
       blocks_(std::move(blocks)) {}
 
 void linear_program::run(slot_session& session, std::uint64_t clock) {
@@ -40,7 +49,7 @@ void linear_program::run(slot_session& session, std::uint64_t clock) {
 void linear_program::step(slot_session& session) {
   const auto& model = training_.model;
   score_rows(batch_, parameters_.weights(), model.weights_are_doubles, parameters_.bias(), scores_);
-  const auto sum = losses_of(model.loss, model.labels, batch_, scores_);
+  const auto sum = losses_of(model, batch_, scores_);
   if (meter_ != nullptr) {
     meter_->add(work::examples, batch_.rows());
     meter_->add(work::features, batch_.entries());

@@ -27,7 +27,13 @@ struct linear_training {
   std::uint32_t slots = 1;
   double weights_scale = 1;  // gradient_scale of the tables
   double bias_scale = 1;
+  std::uint64_t penalty_rows = 0;  // that an epoch's penalties are spread over; 0: all rows
+  bool deal_blocks = false;        // slots take blocks in turn, and not a run of rows each
 };
+
+// When a slot trains on which rows.
+minibatch_schedule schedule_for(const linear_training& training, const dataset& data,
+                                std::uint32_t slot);
 
 class linear_program final : public slot_program {
  public:

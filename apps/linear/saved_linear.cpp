@@ -57,6 +57,11 @@ pb::ModelManifest describe_model(const config::Job& job, const linear_job& made)
   if (labels.positive()) m.mutable_labels()->set_positive(*labels.positive());
   m.set_data_format(job.data().format());
   m.set_index_base(job.data().index_base());
+  m.set_hash_seed(job.data().hash_seed());
+  m.set_hash_bits(job.data().hash_bits());
+  m.set_score_offset(made.training.model.score_offset);
+  m.set_negative_weight(made.training.model.negative_weight);
+  m.set_positive_weight(made.training.model.positive_weight);
   m.set_configuration(config::to_toml(job));
   for (std::size_t i = 0; i < made.tables.size(); ++i) {
     auto* table = m.add_tables();
@@ -90,24 +95,54 @@ result<linear_model> linear_model_of(const saved_model& saved) {
       label_map(m.labels().maps(), optional_of(m.labels().has_negative(), m.labels().negative()),
                 optional_of(m.labels().has_positive(), m.labels().positive()));
   model.bias = m.bias();
+  model.score_offset = m.score_offset();
+  // Older models have none: all rows count alike.
+  if (m.negative_weight() != 0 || m.positive_weight() != 0) {
+    model.negative_weight = m.negative_weight();
+    model.positive_weight = m.positive_weight();
+  }
   model.weights_are_doubles = saved.tables[weights_table]->spec().type == value_type::f64;
   if (model.bias) model.bias_is_double = saved.tables[bias_table]->spec().type == value_type::f64;
   return model;
 }
 
+result<config::Job> job_of(const saved_model& saved, const config::overrides& set) {
+  return config::parse_job(saved.manifest.configuration(), saved.folder + ": configuration", set);
+}
+
+result<double> saved_bias(const saved_model& saved, const linear_model& model) {
+  if (!model.bias) return 0.0;
+  const auto value = read_values(*saved.tables[bias_table], {&bias_key, 1});
+  if (!value) return value.failure();
+  return first_value(*value, model.bias_is_double);
+}
+
+metric_settings metric_settings_of(const saved_model& saved, const linear_model& model,
+                                   const config::Job& job) {
+  auto settings = metric_settings_of(model, penalties_of(saved.manifest));
+  settings.metrics.assign(job.evaluation().metrics().begin(), job.evaluation().metrics().end());
+  return settings;
+}
+
+result<void> score_saved_batch(const saved_model& saved, const linear_model& model, double bias,
+                               const batch& rows, std::vector<double>& margins) {
+  const auto weights = read_values(*saved.tables[weights_table], rows.keys);
+  if (!weights) return weights.failure();
+  score_rows(rows, *weights, model.weights_are_doubles, bias, margins);
+  return {};
+}
+
 result<void> score_saved(const saved_model& saved, const linear_model& model, const dataset& data,
                          const std::string& set, metric_set& into) {
-  double bias = 0;
-  if (model.bias) {
-    const auto value = read_values(*saved.tables[bias_table], {&bias_key, 1});
-    if (!value) return value.failure();
-    bias = first_value(*value, model.bias_is_double);
-  }
+  const auto bias = saved_bias(saved, model);
+  if (!bias) return bias.failure();
   batch_maker maker;
   batch rows;
   std::vector<double> margins;
+  const auto columns = data.facts().has_groups ? columns_with_groups : columns_of_scores;
   pb::EvaluatedPart part;
   part.set_data_set(set);
+  part.set_columns(columns);
   for (std::size_t i = 0; i < data.blocks().size(); ++i) {
     const auto from = data.load_block(i);
     if (!from) return from.failure();
@@ -115,11 +150,11 @@ result<void> score_saved(const saved_model& saved, const linear_model& model, co
     for (auto first = (*from)->first_row; first < end; first += linear_evaluation::batch_rows) {
       make_consecutive(maker, **from, first, std::min(end, first + linear_evaluation::batch_rows),
                        rows);
-      const auto weights = read_values(*saved.tables[weights_table], rows.keys);
-      if (!weights) return weights.failure();
-      score_rows(rows, *weights, model.weights_are_doubles, bias, margins);
-      auto [scores, writable] = blob::uninitialised(rows.rows() * numbers_a_score * sizeof(double));
-      write_scores(model.loss, model.labels, rows, margins, reinterpret_cast<double*>(writable));
+      if (auto scored = score_saved_batch(saved, model, *bias, rows, margins); !scored)
+        return scored;
+      auto [scores, writable] = blob::uninitialised(rows.rows() * columns * sizeof(double));
+      write_scores(model, rows, margins, set == "train" ? 0 : model.score_offset, columns,
+                   reinterpret_cast<double*>(writable));
       into.add(part, scores);
       part.set_part(part.part() + 1);
     }
@@ -133,8 +168,7 @@ result<std::vector<pb::Metric>> evaluate_saved(std::shared_ptr<file_system> file
   if (!saved) return saved.failure();
   const auto model = linear_model_of(*saved);
   if (!model) return model.failure();
-  const auto job = config::parse_job(saved->manifest.configuration(),
-                                     saved->folder + ": configuration", options.set);
+  const auto job = job_of(*saved, options.set);
   if (!job) return job.failure();
 
   auto sources = options.data;
@@ -144,12 +178,13 @@ result<std::vector<pb::Metric>> evaluate_saved(std::shared_ptr<file_system> file
   }
   if (sources.empty())
     return error{errc::bad_usage, "the model's job has no test data; name the files to evaluate"};
-  const auto data = dataset::open(files, sources, data_options_of(*job), nullptr);
+  const auto role = options.train ? data_role::train : data_role::other;
+  const auto data = dataset::open(files, sources, data_options_of(*job, role), nullptr);
   if (!data) return data.failure();
   if (auto known = model->labels.check((*data)->facts(), sources.front()); !known)
     return known.failure();
 
-  metric_set figures(metric_settings_of(*model, penalties_of(saved->manifest)));
+  metric_set figures(metric_settings_of(*saved, *model, *job));
   const std::string set = options.train ? "train" : "test";
   if (auto done = score_saved(*saved, *model, **data, set, figures); !done) return done.failure();
   return figures.figures(summaries_of(saved->manifest));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/worker/data/batch.hpp"
 #include "actors/worker/data/dataset.hpp"
 #include "apps/evaluation/metric_set.hpp"
 #include "apps/linear/linear_job.hpp"
@@ -23,6 +24,17 @@ pb::ModelManifest describe_model(const config::Job& job, const linear_job& made)
 
 // errc::damaged: the manifest is not that of a linear model.
 result<linear_model> linear_model_of(const saved_model& saved);
+
+// The job that the model was made by, with some of its keys replaced.
+result<config::Job> job_of(const saved_model& saved, const config::overrides& set);
+// The bias's value; 0 without one.
+result<double> saved_bias(const saved_model& saved, const linear_model& model);
+// What its scores are measured by.
+metric_settings metric_settings_of(const saved_model& saved, const linear_model& model,
+                                   const config::Job& job);
+// The margins of a batch, without any offset.
+result<void> score_saved_batch(const saved_model& saved, const linear_model& model, double bias,
+                               const batch& rows, std::vector<double>& margins);
 
 // Adds the scores of all rows, in their order, under the name `set`.
 result<void> score_saved(const saved_model& saved, const linear_model& model, const dataset& data,

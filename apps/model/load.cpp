@@ -27,9 +27,10 @@ result<void> verify_file(file_system& files, const std::string& folder,
 }
 
 // A table to read from: the function that trained it need not be known here.
-result<std::unique_ptr<table>> empty_table(pb::TableSpec spec, std::uint64_t seed) {
-  spec.set_function("add");
-  spec.clear_parameters();
+result<std::unique_ptr<table>> empty_table(pb::TableSpec spec, std::uint64_t seed,
+                                           bool with_state) {
+  if (!with_state) spec.set_function("add");
+  if (!with_state) spec.clear_parameters();
   spec.set_schedule("constant");
   spec.clear_schedule_parameters();
   spec.set_clip("none");
@@ -43,18 +44,19 @@ result<std::unique_ptr<table>> empty_table(pb::TableSpec spec, std::uint64_t see
 }
 
 result<void> read_part(file_system& files, const std::string& path, const pb::ModelFile& record,
-                       table& into) {
+                       bool with_state, table& into) {
   const auto file = row_file::open(files, path);
   if (!file) return file.failure();
   const auto& facts = file->facts();
   const auto& spec = into.spec();
   if (facts.table != spec.name || facts.type != spec.type || facts.width != spec.width ||
-      facts.rows != record.rows())
+      facts.rows != record.rows() || (with_state && facts.state_bytes != into.state_bytes()))
     return error{errc::damaged, path + " does not have the rows that the manifest says"};
   for (std::size_t i = 0; i < file->blocks(); ++i) {
     const auto rows = file->read(i);
     if (!rows) return rows.failure();
-    if (auto done = into.put(rows->positions, rows->values.data(), nullptr); !done)
+    if (auto done = into.put(rows->positions, rows->values.data(),
+                             with_state ? rows->state.data() : nullptr); !done)
       return error{errc::damaged, path + ": " + done.failure().text};
   }
   return {};
@@ -62,12 +64,15 @@ result<void> read_part(file_system& files, const std::string& path, const pb::Mo
 
 result<std::shared_ptr<const table>> load_table(file_system& files, const std::string& folder,
                                                 const pb::ModelTable& record, std::uint64_t seed,
-                                                hash128& digest) {
-  auto made = empty_table(record.spec(), seed);
+                                                model_content content, hash128& digest) {
+  const bool with_state =
+      content == model_content::values_and_state && record.state_bytes() > 0;
+  auto made = empty_table(record.spec(), seed, with_state);
   if (!made) return error{errc::damaged, folder + ": " + made.failure().text};
   for (const auto& part : record.parts()) {
     if (auto done = verify_file(files, folder, part); !done) return done.failure();
-    if (auto done = read_part(files, folder + "/" + part.name(), part, **made); !done)
+    if (auto done = read_part(files, folder + "/" + part.name(), part, with_state, **made);
+        !done)
       return done.failure();
   }
   const auto summary = (*made)->summary();
@@ -86,7 +91,8 @@ std::string saved_model::dictionary() const {
   return manifest.has_dictionary() ? folder + "/" + manifest.dictionary().name() : std::string();
 }
 
-result<saved_model> load_model(file_system& files, const std::string& folder) {
+result<saved_model> load_model(file_system& files, const std::string& folder,
+                               model_content content) {
   const model_folder place(folder);
   if (!is_model(files, place.path()))
     return error{errc::bad_usage,
@@ -98,7 +104,8 @@ result<saved_model> load_model(file_system& files, const std::string& folder) {
   std::vector<hash128> digests;
   for (const auto& record : model.manifest.tables()) {
     digests.emplace_back();
-    auto loaded = load_table(files, model.folder, record, model.manifest.seed(), digests.back());
+    auto loaded = load_table(files, model.folder, record, model.manifest.seed(), content,
+                             digests.back());
     if (!loaded) return loaded.failure();
     model.tables.push_back(std::move(*loaded));
   }

@@ -24,22 +24,55 @@ bool all_names_plain(const pb::ModelManifest& manifest) {
   return !manifest.has_dictionary() || plain(manifest.dictionary().name());
 }
 
-}  // namespace
-
-result<void> write_manifest(file_system& files, const std::string& folder,
-                            const pb::ModelManifest& manifest) {
+result<std::string> json_of(const pb::ModelManifest& manifest, bool one_line) {
   google::protobuf::util::JsonPrintOptions options;
-  options.add_whitespace = true;
+  options.add_whitespace = !one_line;
   options.always_print_primitive_fields = true;
   options.preserve_proto_field_names = true;
   std::string text;
   const auto status = google::protobuf::util::MessageToJsonString(manifest, &text, options);
   if (!status.ok())
     return error{errc::internal, "the manifest cannot be written: " + status.ToString()};
-  auto done = write_text_atomically(files, folder + "/" + manifest_name, text);
+  return text;
+}
+
+bool parse(const std::string& text, pb::ModelManifest& manifest) {
+  google::protobuf::util::JsonParseOptions lenient;
+  lenient.ignore_unknown_fields = true;
+  return google::protobuf::util::JsonStringToMessage(text, &manifest, lenient).ok();
+}
+
+std::string too_new(const pb::ModelManifest& manifest) {
+  return format(
+      "written by a newer Troupe (%s, format %u); this one reads up to "
+      "format %u",
+      manifest.troupe().c_str(), manifest.format(), model_format);
+}
+
+}  // namespace
+
+result<void> write_manifest(file_system& files, const std::string& folder,
+                            const pb::ModelManifest& manifest) {
+  const auto text = json_of(manifest, false);
+  if (!text) return text.failure();
+  auto done = write_text_atomically(files, folder + "/" + manifest_name, *text);
   if (!done) return done;
   return write_text_atomically(files, folder + "/" + manifest_checksum_name,
-                               checksum_of(text) + "\n");
+                               checksum_of(*text) + "\n");
+}
+
+result<std::string> manifest_line(const pb::ModelManifest& manifest) {
+  return json_of(manifest, true);
+}
+
+result<pb::ModelManifest> parse_manifest_line(const std::string& text) {
+  pb::ModelManifest manifest;
+  const bool parsed = parse(text, manifest);
+  if (parsed && manifest.format() > model_format)
+    return error{errc::bad_data, too_new(manifest)};
+  if (!parsed || manifest.format() == 0)
+    return error{errc::bad_data, "it is no manifest of a model"};
+  return manifest;
 }
 
 result<pb::ModelManifest> read_manifest(file_system& files, const std::string& folder) {
@@ -50,15 +83,9 @@ result<pb::ModelManifest> read_manifest(file_system& files, const std::string& f
   const auto text = read_text(files, path, most_manifest_bytes);
   if (!text) return text.failure();
   // Its checksum comes second: a newer format may have another one.
-  google::protobuf::util::JsonParseOptions lenient;
-  lenient.ignore_unknown_fields = true;
   pb::ModelManifest manifest;
-  const bool parsed = google::protobuf::util::JsonStringToMessage(*text, &manifest, lenient).ok();
-  if (parsed && manifest.format() > model_format)
-    return damaged(
-        format("written by a newer Troupe (%s, format %u); this one reads up to "
-               "format %u",
-               manifest.troupe().c_str(), manifest.format(), model_format));
+  const bool parsed = parse(*text, manifest);
+  if (parsed && manifest.format() > model_format) return damaged(too_new(manifest));
   const auto checksum =
       read_text(files, folder + "/" + manifest_checksum_name, most_checksum_bytes);
   if (!checksum) return error{errc::damaged, checksum.failure().text};

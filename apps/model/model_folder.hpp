@@ -5,6 +5,7 @@
 //   manifest.xxh3    the checksum of manifest.json
 //   TABLE.part-N.rows  the rows of each table (actors/server/row_file.hpp)
 //   names.tsv        the dictionary, if there is one
+//   history.jsonl    the evaluations, a line of JSON to each
 //
 // Servers write their parts into "DIR.partial"; publish() describes them and gives the folder its
 // name. An older model in its place is kept as "DIR.old" until the new one stands there, so at
@@ -45,6 +46,10 @@ class model_folder {
                        const std::vector<pb::TableSummary>& tables,
                        const std::vector<pb::Metric>& metrics, const std::string& dictionary) const;
 
+  // Where the best model so far is kept while training goes on; made by prepare(), gone after
+  // publish().
+  std::string best() const { return path_ + ".best"; }
+
  private:
   std::string path_;
 };
@@ -55,7 +60,7 @@ bool is_model(file_system& files, const std::string& folder);
 struct saved_model {
   std::string folder;
   pb::ModelManifest manifest;
-  std::vector<std::shared_ptr<const table>> tables;  // values only, for reading
+  std::vector<std::shared_ptr<const table>> tables;  // for reading
 
   // The path of the dictionary, or nothing.
   std::string dictionary() const;
@@ -63,6 +68,9 @@ struct saved_model {
 
 // Reads all of it, and holds every checksum and digest against what is there. errc::bad_usage:
 // there is no model; errc::damaged: a file is missing, damaged or of a newer format.
-result<saved_model> load_model(file_system& files, const std::string& folder);
+// Optimiser state only if asked for: then the function that trained a table must be known here.
+enum class model_content { values, values_and_state };
+result<saved_model> load_model(file_system& files, const std::string& folder,
+                               model_content content = model_content::values);
 
 }  // namespace troupe

@@ -32,7 +32,7 @@ bool holds_only_ours(file_system& files, const std::string& folder) {
   if (!names) return false;
   return std::all_of(names->begin(), names->end(), [](const std::string& name) {
     return ends_with(name, ".rows") || name.rfind("manifest.", 0) == 0 ||
-           name.rfind(dictionary_name, 0) == 0;
+           name.rfind(dictionary_name, 0) == 0 || name == history_name;
   });
 }
 
@@ -125,7 +125,8 @@ result<void> model_folder::prepare(file_system& files) const {
   if (!files.exists(path_) && is_model(files, old()))
     if (auto done = files.rename(old(), path_); !done) return done;
   if (auto done = remove_ours(files, old()); !done) return done;
-  if (auto done = remove_ours(files, partial()); !done) return done;
+  for (const auto& folder : {partial(), best()})
+    if (auto done = remove_ours(files, folder); !done) return done;
   return files.create_folders(partial());
 }
 
@@ -148,7 +149,8 @@ result<void> model_folder::publish(file_system& files, pb::ModelManifest descrip
     if (auto done = copy_dictionary(files, dictionary, partial(), manifest); !done) return done;
   if (auto done = write_manifest(files, partial(), manifest); !done) return done;
   if (auto done = files.sync_folder(partial()); !done) return done;
-  return put_in_place(files, *this);
+  if (auto done = put_in_place(files, *this); !done) return done;
+  return remove_ours(files, best());
 }
 
 }  // namespace troupe

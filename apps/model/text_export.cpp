@@ -3,46 +3,21 @@
 #include <algorithm>
 #include <cassert>
 #include <charconv>
-#include <cstring>
 #include <ostream>
 
+#include "apps/model/manifest.hpp"
+#include "apps/model/sorted_rows.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
 namespace {
 
-constexpr std::uint64_t rows_at_once = 1 << 16;
-
-// Calls visit(key, pointer to the row's values) for all rows, in the order of positions.
-template <class Visit>
-void for_each_row(const table& t, Visit visit) {
-  closed_range rest = all_keys;
-  for (bool more = true; more;) {
-    const auto rows = t.read_range(rest, rows_at_once);
-    for (std::size_t i = 0; i < rows.positions.size(); ++i)
-      visit(t.spec().keys.key_at(rows.positions[i]), rows.values.data() + i * t.spec().row_bytes());
-    more = rows.next.has_value();
-    if (more) rest.first = *rows.next;
-  }
-}
-
-double value_at(const table& t, const std::byte* row, std::size_t index) {
-  if (t.spec().type == value_type::f64) {
-    double value;
-    std::memcpy(&value, row + index * sizeof value, sizeof value);
-    return value;
-  }
-  float value;
-  std::memcpy(&value, row + index * sizeof value, sizeof value);
-  return static_cast<double>(value);
-}
-
 // As short as the table's type allows: 0.1f is "0.1", though it is no 0.1 in f64.
-void append_value(std::string& line, const table& t, const std::byte* row, std::size_t index) {
+void append_number(std::string& line, value_type type, const std::byte* row, std::size_t index) {
   char digits[64];
-  const double value = value_at(t, row, index);
+  const double value = number_at(type, row, index);
   const auto end =
-      t.spec().type == value_type::f64
+      type == value_type::f64
           ? std::to_chars(digits, digits + sizeof digits, value).ptr
           : std::to_chars(digits, digits + sizeof digits, static_cast<float>(value)).ptr;
   line += '\t';
@@ -51,34 +26,22 @@ void append_value(std::string& line, const table& t, const std::byte* row, std::
 
 void export_table(const table& t, const dictionary& names, const text_export_options& options,
                   std::ostream& out) {
-  const auto width = t.spec().width;
-  const auto row_bytes = t.spec().row_bytes();
-  out << "# table " << t.spec().name << ": " << (t.spec().type == value_type::f64 ? "f64" : "f32")
-      << ", " << width << (width == 1 ? " value" : " values") << " to a key, " << t.rows()
-      << " rows\n";
-  struct place {
-    key_id key;
-    std::size_t row;
-  };
-  std::vector<place> order;
-  std::vector<std::byte> values;
-  order.reserve(t.rows());
-  values.reserve(t.rows() * row_bytes);
-  for_each_row(t, [&](key_id key, const std::byte* row) {
-    bool zero = true;
-    for (std::size_t i = 0; i < width; ++i) zero = zero && value_at(t, row, i) == 0;
-    if (zero && options.weights_only) return;
-    order.push_back({key, order.size()});
-    values.insert(values.end(), row, row + row_bytes);
-  });
-  std::sort(order.begin(), order.end(),
-            [](const place& a, const place& b) { return a.key < b.key; });
+  const auto type = t.spec().type;
+  const std::size_t width = t.spec().width;
+  const auto rows = rows_of(t, options.weights_only);
+  out << "# table " << t.spec().name << ": " << (type == value_type::f64 ? "f64" : "f32") << ", "
+      << width << (width == 1 ? " value" : " values");
+  if (rows.state_numbers > 0) out << " and " << rows.state_numbers << " of state";
+  out << " to a key, " << rows.keys.size() << " rows\n";
+  const auto number_bytes = bytes_of(type);
   std::string line;
-  for (const auto& at : order) {
-    line = std::to_string(at.key);
-    for (std::size_t i = 0; i < width; ++i)
-      append_value(line, t, values.data() + at.row * row_bytes, i);
-    if (const auto name = names.name(at.key); !name.empty() && t.spec().name != "bias")
+  for (std::size_t i = 0; i < rows.keys.size(); ++i) {
+    line = std::to_string(rows.keys[i]);
+    for (std::size_t k = 0; k < width; ++k)
+      append_number(line, type, rows.values.data() + i * width * number_bytes, k);
+    for (std::size_t k = 0; k < rows.state_numbers; ++k)
+      append_number(line, type, rows.state.data() + i * rows.state_numbers * number_bytes, k);
+    if (const auto name = names.name(rows.keys[i]); !name.empty() && t.spec().name != "bias")
       line.append("\t").append(name);
     out << line << '\n';
   }
@@ -92,6 +55,9 @@ result<void> export_text(const saved_model& model, const dictionary& names,
   out << "# troupe model: " << m.app() << ", " << m.loss() << " loss, job " << m.job()
       << ", digest " << m.model_digest() << '\n';
   out << "# a key is a feature's number less " << m.index_base() << '\n';
+  const auto manifest = manifest_line(m);
+  if (!manifest) return manifest.failure();
+  out << manifest_mark << *manifest << '\n';
   for (const auto& t : model.tables) export_table(*t, names, options, out);
   out.flush();
   if (!out) return error{errc::io, "the export could not be written"};
@@ -116,7 +82,7 @@ telling_features most_telling(const table& weights, const dictionary& names, std
     std::push_heap(best.begin(), best.end(), stronger);
   };
   for_each_row(weights, [&](key_id key, const std::byte* row) {
-    const double value = value_at(weights, row, 0);
+    const double value = number_at(weights.spec().type, row, 0);
     if (value > 0) offer(positive, {key, value, {}});
     if (value < 0) offer(negative, {key, value, {}});
   });

@@ -3,12 +3,14 @@
 //
 //   # troupe model: linear, logistic loss, job demo, digest 5f0c...
 //   # a key is a feature's number less 1
-//   # table weights: f32, 1 value to a key, 123 rows
-//   0<TAB>-0.25<TAB>word:game
+//   # manifest {"format":1, ...}
+//   # table weights: f32, 1 value and 1 of state to a key, 123 rows
+//   0<TAB>-0.25<TAB>17.5<TAB>word:game
 //
-// Each table follows its own comment line; keys ascend; values are the shortest digits that read
-// back as the same number; the name comes last, where a dictionary has one. Sorted in memory: 16
-// bytes a row on top of the model.
+// Each table follows its own comment line; keys ascend; numbers are the shortest digits that read
+// back as the same number, first the values and then the optimiser's state; the name comes last,
+// where a dictionary has one. text_import.hpp reads it back. Sorted in memory: 16 bytes a row on top
+// of the model.
 
 #include <iosfwd>
 #include <string>
@@ -20,9 +22,11 @@
 namespace troupe {
 
 struct text_export_options {
-  // Leaves out rows of nothing but zeros, which are there for their optimiser state only.
+  // Leaves out optimiser state, and rows of nothing but zeros, which are there for it alone.
   bool weights_only = false;
 };
+
+constexpr const char* manifest_mark = "# manifest ";
 
 result<void> export_text(const saved_model& model, const dictionary& names,
                          const text_export_options& options, std::ostream& out);

@@ -16,7 +16,11 @@ constexpr troupe::subcommand commands[] = {
     {"sweep", "run a job at many points and tabulate it", troupe::sweep_command},
     {"calibrate", "measure what work takes, for virtual time", troupe::calibrate_command},
     {"evaluate", "measure a saved model on data", troupe::evaluate_command},
-    {"export", "write a saved model as text", troupe::export_command},
+    {"predict", "a saved model's predictions of rows", troupe::predict_command},
+    {"inspect", "what a saved model is", troupe::inspect_command},
+    {"export", "write a saved model for other programs", troupe::export_command},
+    {"import", "make a model of what was exported", troupe::import_command},
+    {"check-data", "what data files hold, and what is wrong with them", troupe::check_data_command},
     {"config", "the reference of job files, or a checked job", troupe::config_command},
     {"make-data", "make data to learn from", troupe::make_data_command},
 };

@@ -26,6 +26,7 @@ build libjs-chart.js               charts on the pages of virtual runs
 build libgoogle-perftools-dev      tcmalloc, which a simulation of a thousand nodes needs
 build zlib1g-dev                   data files in .gz
 build liblzma-dev                  data files in .xz
+build libzip-dev                   models as .npz
 test  doctest-dev                  the tests' framework
 test  librapidcheck-dev            tests of laws on random input
 lint  clang-format                 the layout of code

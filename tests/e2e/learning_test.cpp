@@ -103,7 +103,7 @@ TEST_CASE("progress comes as plain lines where there is no terminal, and ends in
   const workplace here;
   const auto shown = here.train();
   CHECK_FALSE(contains(shown.end.out, "\x1b"));
-  CHECK(contains(shown.end.out, "test AUC"));
+  CHECK(contains(shown.end.out, "AUC  "));
   CHECK(contains(shown.end.out, shown.digest()));
   CHECK(shown.end.err.empty());
   const auto live = here.train(set("output.progress=live"));

@@ -137,6 +137,7 @@ class toy_application final : public application {
 };
 
 struct no_evaluation final : evaluation {
+  void clear() override {}
   void add(const pb::EvaluatedPart&, const blob&) override {}
   std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>&) const override {
     return {};

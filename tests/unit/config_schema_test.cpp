@@ -139,6 +139,16 @@ void make_fit(Job& job) {
   job.mutable_cluster()->set_patience(std::int64_t{3600} * 1'000'000'000);
   job.mutable_supervision()->set_backoff(0);
   job.mutable_log()->clear_components();
+  job.mutable_data()->set_validation_fraction(0);
+  job.mutable_data()->set_negative_keep(1);
+  job.mutable_data()->set_negative_label("auto");
+  job.mutable_data()->mutable_csv()->set_separator(";");
+  job.mutable_training()->clear_class_weights();
+  job.mutable_training()->mutable_class_weights()->set_mode("fixed");
+  job.mutable_training()->mutable_class_weights()->set_negative(1);
+  job.mutable_training()->mutable_class_weights()->set_positive(1);
+  job.mutable_evaluation()->set_patience(0);
+  job.mutable_evaluation()->set_keep_best(false);
   for (auto& [name, table] : *job.mutable_tables()) {
     if (table.has_combine()) table.set_combine("each");
     if (table.has_updater()) table.mutable_updater()->set_clip_norm(0);

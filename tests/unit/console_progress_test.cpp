@@ -172,6 +172,10 @@ TEST_CASE("the summary is aligned and says what came of the job") {
   m.set_known(true);
   m.set_value(0.902219);
   status.add_metrics()->set_name("test_logloss");
+  auto& trained = *status.add_metrics();
+  trained.set_name("train_auc");
+  trained.set_known(true);
+  trained.set_value(0.904346);
   auto facts = census();
   facts.wall_seconds = 0.75;
   facts.model_digest = "0123456789abcdef0123456789abcdef";
@@ -182,8 +186,9 @@ TEST_CASE("the summary is aligned and says what came of the job") {
         "  cluster     4 workers, 2 servers, 2 slots, staleness 4, minibatch 100\n"
         "  training    5 epochs in 500 ms, 9,900 examples/s; the whole run 750 ms\n"
         "  loss        0.25000, each example before its own update\n"
-        "  quality     test AUC      0.90222\n"
-        "              test logloss  not defined on these data\n"
+        "  quality                    test       train\n"
+        "              AUC         0.90222     0.90435\n"
+        "              logloss           -\n"
         "  model       98 non-zeros in 124 rows\n"
         "              digest 0123456789abcdef0123456789abcdef\n"
         "              saved in models/census\n"

@@ -92,7 +92,7 @@ TEST_CASE("faulty lines name the column and the reason") {
       {"9007199254740993 1:1",
        "1: label '9007199254740993' is an integer that 64-bit floats cannot hold exactly"},
       {"1,2 1:1", "1: label '1,2' is not a number; several labels are not read"},
-      {"3:1 4:1", "1: a label must come before '3:1'"},
+      {"3:1 4:1", "1: a label must come before '3:1'; label:weight is read with data.label_weights"},
       {"1 3", "3: '3' has no colon: a feature is index:value"},
       {"1 3 :1", "3: '3' has no colon: a feature is index:value"},
       {"1 3: 4:1", "3: '3:' has no value after its colon"},
@@ -107,8 +107,9 @@ TEST_CASE("faulty lines name the column and the reason") {
       {"1 +3:1", "3: index '+3' is not an integer from 1 to 2^64-1"},
       {"1 3.0:1", "3: index '3.0' is not an integer from 1 to 2^64-1"},
       {"1 name:1", "3: index 'name' is not an integer from 1 to 2^64-1"},
-      {"1 qid:3 4:1", "3: 'qid:' belongs to a dialect of LIBSVM text that is not read"},
-      {"1 1:4:0.5", "3: '1:4:0.5' has two colons: field:index:value is not LIBSVM text"},
+      {"1 sid:3 4:1", "3: 'sid:' belongs to a dialect of LIBSVM text that is not read"},
+      {"1 1:4:0.5",
+       "3: '1:4:0.5' has two colons: field:index:value is libffm text (data.format = \"libffm\")"},
       {"1 3:1 4:1 3:2", "11: index 3 comes twice in this line"},
       {"1 3:1 3:1", "7: index 3 comes twice in this line"},
       {"1 9:1 18446744073709551615:1 18446744073709551615:2",
@@ -199,5 +200,7 @@ TEST_CASE("formats are found by name, and a program adds its own") {
   CHECK(row_formats::global().find("libsvn").failure().text ==
         "the data format 'libsvn' is not known; did you mean 'libsvm'?");
   CHECK(row_formats::global().find("parquet").failure().code == errc::bad_config);
-  CHECK_FALSE(make_libsvm_reader({2, {}}));
+  format_options odd;
+  odd.index_base = 2;
+  CHECK_FALSE(make_libsvm_reader(odd));
 }

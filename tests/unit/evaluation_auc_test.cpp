@@ -4,14 +4,24 @@
 #include <algorithm>
 #include <limits>
 
-#include "apps/evaluation/auc.hpp"
+#include "apps/evaluation/ranking.hpp"
 
 using namespace troupe;
 
 namespace {
 
-std::optional<double> auc_of(std::vector<ranked_row> rows) {
-  return area_under_curve(rows);
+struct ranked_row {
+  double score = 0, weight = 0;
+  bool positive = false;
+};
+
+ranking ranking_of(const std::vector<ranked_row>& rows) {
+  ranking order;
+  for (const auto& r : rows) order.add(r.score, r.positive, r.weight);
+  return order;
+}
+std::optional<double> auc_of(const std::vector<ranked_row>& rows) {
+  return ranking_of(rows).area_under_roc();
 }
 
 }  // namespace
@@ -72,4 +82,25 @@ TEST_CASE("the area is what counting all pairs gives, in any order of the rows")
     std::reverse(rows.begin(), rows.end());
     RC_ASSERT(auc_of(rows) == area);
   }));
+}
+
+TEST_CASE("average precision worked by hand, ties together") {
+  constexpr bool yes = true, no = false;
+  struct {
+    std::vector<ranked_row> rows;
+    double area;
+  } const table[] = {
+      {{{1, 1, yes}, {0, 1, no}}, 1},
+      {{{0, 1, yes}, {1, 1, no}}, 0.5},
+      // Recall 1/3 at precision 1, 2/3 at 2/3, 1 at 3/5.
+      {{{5, 1, yes}, {4, 1, no}, {3, 1, yes}, {2, 1, no}, {1, 1, yes}, {0, 1, no}},
+       (1 + 2.0 / 3 + 3.0 / 5) / 3},
+      // One threshold: all recall at the share of positives.
+      {{{7, 1, yes}, {7, 1, no}, {7, 1, no}, {7, 1, no}}, 0.25},
+      // Recall 3/4 at precision 3/5, the rest at 4/7 (weights 3, 2 tied; then 1 and 1 apart).
+      {{{2, 3, yes}, {2, 2, no}, {1, 1, no}, {0, 1, yes}}, 0.75 * 3 / 5 + 0.25 * 4 / 7},
+  };
+  for (const auto& row : table)
+    CHECK(ranking_of(row.rows).average_precision().value() == doctest::Approx(row.area));
+  CHECK_FALSE(ranking_of({{1, 1, yes}}).average_precision().has_value());
 }

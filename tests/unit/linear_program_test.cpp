@@ -163,7 +163,7 @@ TEST_CASE("an evaluation scores all rows of its part in order, however it is cut
   const auto data = made_up_data(folder, 300);
   const auto training = training_of(*data, loss_kind::logistic);
   meter work_done;
-  linear_application app(training, data, data);
+  linear_application app(training, {{"train", data}, {"test", data}});
   played_servers servers(linear_tables(), 0.05);
   servers.run(app.slot(0, work_done));
 
@@ -204,7 +204,7 @@ TEST_CASE("an evaluation of a part without rows, or of data that are not there")
   temporary_folder folder;
   const auto data = data_of(folder, "few.svm", "1 1:1\n-1 2:1\n");
   meter work_done;
-  linear_application app(training_of(*data, loss_kind::logistic), data, nullptr);
+  linear_application app(training_of(*data, loss_kind::logistic), {{"train", data}});
   played_servers servers(linear_tables(), 0.1);
   pb::EvaluateTask task;
   task.set_data_set("train");

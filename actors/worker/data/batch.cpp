@@ -38,6 +38,7 @@ void batch_maker::gather_rows(const block& from, span<const std::uint32_t> rows,
   into.field.clear();
   into.label.clear();
   into.weight.clear();
+  into.group.clear();
   for (const auto row : rows) {
     const auto begin = from.row_begin[row], end = from.row_begin[row + 1];
     append(into.column, from.column, begin, end);
@@ -45,6 +46,8 @@ void batch_maker::gather_rows(const block& from, span<const std::uint32_t> rows,
     if (!from.field.empty()) append(into.field, from.field, begin, end);
     into.label.push_back(from.label[row]);
     if (!from.weight.empty()) into.weight.push_back(from.weight[row]);
+    if (!from.group.empty())
+      into.group.push_back(from.has_group[row] ? from.group[row] : batch::no_group);
     into.row_begin.push_back(static_cast<std::uint32_t>(into.column.size()));
   }
 }

@@ -22,6 +22,9 @@ struct batch {
   std::vector<std::uint32_t> field;      // E, or empty: all 0
   std::vector<double> label;             // R
   std::vector<double> weight;            // R, or empty: all 1
+  std::vector<std::uint64_t> group;      // R, or empty; rows without one have batch::no_group
+
+  static constexpr std::uint64_t no_group = ~std::uint64_t{0};
 
   std::size_t rows() const { return label.size(); }
   std::size_t entries() const { return column.size(); }

@@ -5,7 +5,7 @@
 //
 //   rows()   R      row r has the entries [row_begin[r], row_begin[r + 1])
 //   keys     K      the distinct keys, ascending by mix(key)
-//   entries  E      column[e] < K, ascending within a row (twice only if the fields differ)
+//   entries  E      column[e] < K, ascending within a row (twice: two fields, or a collision)
 
 #include <cstddef>
 #include <cstdint>

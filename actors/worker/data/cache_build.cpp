@@ -1,7 +1,6 @@
 #include "actors/worker/data/cache_build.hpp"
 
-#include "actors/worker/data/input_stream.hpp"
-#include "actors/worker/data/line_reader.hpp"
+#include "actors/worker/data/row_stream.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
@@ -10,11 +9,11 @@ namespace {
 // The way of one data set's rows from text into a cache that is being written.
 class cache_build {
  public:
-  cache_build(file_system& files, const data_options& options, std::unique_ptr<row_reader> reader,
+  cache_build(file_system& files, const data_options& options, row_pipeline pipeline,
               cache_writer writer, meter* work_done)
       : files_(files),
         options_(options),
-        reader_(std::move(reader)),
+        pipeline_(std::move(pipeline)),
         writer_(std::move(writer)),
         builder_(options.blocks),
         meter_(work_done) {}
@@ -22,17 +21,16 @@ class cache_build {
   result<void> add_file(const std::string& path) {
     auto before = files_.facts(path);
     if (!before) return before.failure();
-    auto source = raw_source::open(files_, path, meter_);
-    if (!source) return source.failure();
-    auto input = open_input(**source);
-    if (!input) return input.failure();
-    auto read = add_rows(path, **input);
+    auto rows = row_stream::open(files_, path, pipeline_, options_.max_line_bytes, meter_);
+    if (!rows) return rows.failure();
+    auto read = add_rows(**rows);
     if (!read) return read;
     auto after = files_.facts(path);
     if (!after) return after.failure();
     if (after->size != before->size || after->modified_ns != before->modified_ns)
       return error{errc::bad_data, path + " was changed while it was read"};
-    contents_.sources.push_back({(*source)->offset(), (*source)->digest()});
+    const auto& source = (*rows)->source();
+    contents_.sources.push_back({source.offset(), source.digest()});
     return {};
   }
 
@@ -46,27 +44,26 @@ class cache_build {
   }
 
  private:
-  result<void> add_rows(const std::string& path, input_stream& input) {
-    line_reader lines(path, input, options_.max_line_bytes);
-    reader_->begin_file();
-    std::string_view line;
+  result<void> add_rows(row_stream& rows) {
     for (;;) {
-      auto more = lines.next(line);
-      if (!more) return more.failure();
-      if (!*more) return {};
-      row_.clear();
-      row_fault fault;
-      const auto outcome = reader_->read(line, row_, fault);
-      if (outcome == row_outcome::nothing) continue;
-      auto taken = outcome == row_outcome::row
-                       ? add_row()
-                       : skip(path + ":" + std::to_string(lines.number()) + ":" +
-                              std::to_string(fault.column) + ": " + fault.reason);
+      const auto step = rows.next(row_);
+      if (!step) return step.failure();
+      if (*step == row_stream::step::end) return {};
+      auto taken = *step == row_stream::step::row ? add_row(rows.line()) : skip(rows.fault());
       if (!taken) return taken;
     }
   }
 
-  result<void> add_row() {
+  result<void> add_row(std::string_view line) {
+    const auto& choice = options_.rows;
+    const auto number = seen_++;
+    if (!choice.everything()) {
+      if (!choice.on_this_side(line, row_)) return {};
+      if (!choice.drawn(number, row_)) {
+        ++contents_.dropped_negatives;
+        return {};
+      }
+    }
     builder_.add(row_);
     if (!builder_.full()) return {};
     return writer_.add(builder_.finish());
@@ -88,12 +85,13 @@ class cache_build {
 
   file_system& files_;
   const data_options& options_;
-  std::unique_ptr<row_reader> reader_;
+  row_pipeline pipeline_;
   cache_writer writer_;
   block_builder builder_;
   meter* meter_;
   cache_contents contents_;
   example row_;
+  std::uint64_t seen_ = 0;  // rows, those not chosen too
 };
 
 }  // namespace
@@ -110,11 +108,10 @@ result<std::uint64_t> digest_of(const data_options& options) {
   byte_writer all;
   all.put_text(options.format);
   all.put(found->version);
-  all.put(options.reading.index_base);
-  for (const auto& [name, value] : options.reading.settings) {
-    all.put_text(name);
-    all.put_text(value);
-  }
+  encode(options.reading, all);
+  encode(options.shape, all);
+  encode(options.rows, all);
+  all.put(options.max_names);
   all.put(options.blocks.rows);
   all.put(options.blocks.bytes);
   return xxh3(all.bytes());
@@ -132,16 +129,17 @@ result<source_facts> examine_source(file_system& files, const std::string& path,
 }
 
 result<void> build_cache(file_system& files, const std::vector<std::string>& sources,
-                         const data_options& options, const std::string& path, meter* work_done) {
+                         const data_options& options, const std::string& path, meter* work_done,
+                         std::shared_ptr<name_list> names) {
   auto digest = digest_of(options);
   if (!digest) return digest.failure();
-  auto found = row_formats::global().find(options.format);
-  if (!found) return found.failure();
-  auto reader = found->make(options.reading);
-  if (!reader) return reader.failure();
+  auto reading = options.reading;
+  reading.names = std::move(names);
+  auto pipeline = row_pipeline::make(options.format, reading, options.shape);
+  if (!pipeline) return pipeline.failure();
   auto writer = cache_writer::create(files, path, work_done);
   if (!writer) return writer.failure();
-  cache_build build(files, options, *std::move(reader), *std::move(writer), work_done);
+  cache_build build(files, options, *std::move(pipeline), *std::move(writer), work_done);
   for (const auto& source : sources) {
     auto added = build.add_file(source);
     if (!added) return added;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view head_magic = "TRPDATA\n";
 constexpr std::string_view tail_magic = "TRPDEND\n";
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 constexpr std::uint64_t header_size = 16;
 constexpr std::uint64_t trailer_size = 32;
 
@@ -22,6 +22,7 @@ void encode(const cache_contents& contents, byte_writer& out) {
   }
   encode(contents.facts, out);
   encode(contents.skipped, out);
+  out.put(contents.dropped_negatives);
   out.put(static_cast<std::uint64_t>(contents.blocks.size()));
   for (const auto& place : contents.blocks) {
     out.put(place.rows);
@@ -43,6 +44,7 @@ bool decode(span<const std::byte> bytes, cache_contents& contents) {
   }
   contents.facts = decode_facts(in);
   contents.skipped = decode_skipped(in);
+  contents.dropped_negatives = in.get<std::uint64_t>();
   const auto blocks = in.get<std::uint64_t>();
   std::uint64_t row = 0, offset = header_size;
   for (std::uint64_t i = 0; i < blocks && in.ok(); ++i) {

@@ -3,7 +3,7 @@
 //
 //   header    "TRPDATA\n", u32 version, u32 zero
 //   blocks    encode(block), one behind the other
-//   footer    options digest, content digest, sources, facts, skipped rows, block index
+//   footer    options digest, content digest, sources, facts, skipped and dropped rows, block index
 //   trailer   u64 offset of the footer, u64 its size, u64 xxh3 of it, "TRPDEND\n"
 //
 // Every block's xxh3 is in the index. Opening reads and verifies all but the blocks; a block is
@@ -45,6 +45,7 @@ struct cache_contents {
   std::vector<source_facts> sources;
   data_facts facts;
   skipped_rows skipped;
+  std::uint64_t dropped_negatives = 0;  // by row_choice::negative_keep
   std::vector<block_place> blocks;  // in row order, without gaps
 };
 

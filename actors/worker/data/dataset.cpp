@@ -38,6 +38,11 @@ result<std::shared_ptr<const dataset>> dataset::open(std::shared_ptr<file_system
                                                      std::vector<std::string> sources,
                                                      data_options options, meter* work_done) {
   if (sources.empty()) return error{errc::bad_config, "a data set needs at least one file"};
+  for (const auto& source : sources)
+    if (source == "-")
+      return error{errc::bad_config,
+                   "a data set is read more than once, and standard input cannot be; write it to a "
+                   "file"};
   std::shared_ptr<dataset> set(
       new dataset(std::move(files), std::move(sources), std::move(options), work_done));
   auto digest = digest_of(set->options_);
@@ -51,6 +56,11 @@ result<std::shared_ptr<const dataset>> dataset::open(std::shared_ptr<file_system
   set->cache_ = *cache;
   set->contents_ = (*cache)->contents();
   return std::shared_ptr<const dataset>(std::move(set));
+}
+
+std::string dataset::names_path() const {
+  const auto path = path_ + ".names";
+  return options_.max_names > 0 && files_->exists(path) ? path : std::string();
 }
 
 result<std::string> dataset::name() const {
@@ -126,7 +136,12 @@ result<std::shared_ptr<const cache_file>> dataset::open_or_build() const {
 result<std::shared_ptr<const cache_file>> dataset::build() const {
   const auto part = path_ + ".part";
   const auto before = times(0);
-  auto built = build_cache(*files_, sources_, options_, part, meter_);
+  const auto names =
+      options_.max_names > 0 ? std::make_shared<name_list>(options_.max_names) : nullptr;
+  auto built = build_cache(*files_, sources_, options_, part, meter_, names);
+  // Before the cache: where that is, the names are.
+  if (built && names)
+    built = write_text_atomically(*files_, path_ + ".names", names->lines());
   if (built) built = files_->rename(part, path_);
   if (!built) {
     (void)files_->remove(part);

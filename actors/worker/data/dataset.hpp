@@ -33,10 +33,13 @@ class dataset {
   std::uint64_t rows() const { return contents_.facts.rows; }
   const data_facts& facts() const { return contents_.facts; }
   const skipped_rows& skipped() const { return contents_.skipped; }
+  std::uint64_t dropped_negatives() const { return contents_.dropped_negatives; }
   const std::vector<block_place>& blocks() const { return contents_.blocks; }
   // The same for the same rows and options, however they are cut into files.
   std::uint64_t digest() const { return contents_.digest; }
   const std::string& cache_path() const { return path_; }
+  // The names of hashed features, lines "key TAB name"; empty: none were kept.
+  std::string names_path() const;
 
   // Verified. A block damaged since the cache was opened is healed from the sources; where that is
   // impossible, or they have changed, the error is errc::damaged and says so.

@@ -19,13 +19,17 @@ struct feature {
 
 struct example {
   double label = 0;  // as written: mapping {-1, +1} to classes is the application's matter
+  bool labelled = true;  // false only where the reader was told that labels may be missing
   double weight = 1;
   std::optional<std::string> id;
   std::optional<std::uint64_t> group;  // rows of one query or user
-  std::vector<feature> features;       // in the order written; no (key, field) twice
+  // In the order written. A reader yields no (key, field) twice; hashing to few bits and
+  // interactions may.
+  std::vector<feature> features;
 
   void clear() {
     label = 0;
+    labelled = true;
     weight = 1;
     id.reset();
     group.reset();

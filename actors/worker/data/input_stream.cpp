@@ -50,6 +50,8 @@ raw_source::raw_source(std::string path, std::unique_ptr<readable_file> file, me
 
 result<std::unique_ptr<raw_source>> raw_source::open(file_system& files, const std::string& path,
                                                      meter* work_done) {
+  if (path == "-")
+    return std::unique_ptr<raw_source>(new raw_source("<stdin>", standard_input(), work_done));
   auto file = files.open(path);
   if (!file) return file.failure();
   return std::unique_ptr<raw_source>(new raw_source(path, *std::move(file), work_done));

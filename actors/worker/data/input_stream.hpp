@@ -30,6 +30,7 @@ class input_stream {
 // The bytes of a file as they lie on disk, with a hash of all that went by.
 class raw_source {
  public:
+  // "-" is standard input.
   static result<std::unique_ptr<raw_source>> open(file_system& files, const std::string& path,
                                                   meter* work_done);
 

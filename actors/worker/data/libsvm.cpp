@@ -1,6 +1,8 @@
 #include "actors/worker/data/libsvm.hpp"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "actors/worker/data/number.hpp"
 #include "core/text.hpp"
@@ -18,32 +20,16 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// A token quoted for a message: shortened, and bytes that are not text escaped.
-std::string quoted(std::string_view token) {
-  constexpr std::size_t longest = 40;
-  std::string text = "'";
-  for (char c : token.substr(0, longest))
-    text += c >= 0x20 && c < 0x7F ? std::string(1, c)
-                                  : format("\\x%02X", static_cast<unsigned char>(c));
-  return text + (token.size() > longest ? "...'" : "'");
+std::string_view token_at(const char* at, const char* end) {
+  return {at, static_cast<std::size_t>(std::find_if(at, end, ends_token) - at)};
 }
 
-const char* reason_of(number_fault fault) {
-  switch (fault) {
-    case number_fault::not_finite:
-      return "is not finite";
-    case number_fault::too_large:
-      return "is too large";
-    case number_fault::inexact:
-      return "is an integer that 64-bit floats cannot hold exactly";
-    default:
-      return "is not a number";
-  }
-}
-
+// `with_fields`: a feature is field:index:value.
+template <bool with_fields>
 class libsvm_reader final : public row_reader {
  public:
-  explicit libsvm_reader(std::uint64_t base) : base_(base) {}
+  explicit libsvm_reader(const format_options& options)
+      : options_(options), base_(options.index_base) {}
 
   row_outcome read(std::string_view line, example& into, row_fault& fault) override {
     line_ = line;
@@ -51,37 +37,89 @@ class libsvm_reader final : public row_reader {
     const char* const end = at + line.size();
     while (at != end && is_blank(*at)) ++at;
     if (at == end || *at == '#') return row_outcome::nothing;
-    at = read_label(at, end, into.label);
+    at = read_label(at, end, into);
     bool ascending = true;
     while (at) {
       while (at != end && is_blank(*at)) ++at;
       if (at == end || *at == '#') break;
       feature next;
-      at = read_feature(at, end, next);
+      const char* after = read_feature(at, end, next);
+      if (after == nullptr && fault_.reason.empty()) {
+        at = read_other(at, end, into);
+        continue;
+      }
+      at = after;
       ascending &= into.features.empty() || next.key > into.features.back().key;
       into.features.push_back(next);
     }
     if (at && (ascending || all_distinct(into.features))) return row_outcome::row;
     fault = std::move(fault_);
+    fault_ = {};
     return row_outcome::fault;
   }
 
+  std::optional<std::uint32_t> field_of(std::string_view name) const override {
+    if (!with_fields) return name.empty() ? std::optional<std::uint32_t>(0) : std::nullopt;
+    std::uint64_t field = 0;
+    if (parse_u64(name, field) != number_fault::none || field > ~std::uint32_t{0})
+      return std::nullopt;
+    return static_cast<std::uint32_t>(field);
+  }
+
  private:
-  // These return where the token ended, or nothing after noting a fault.
-  const char* read_label(const char* at, const char* end, double& label) {
+  // These return where the token ended, or nothing: after noting a fault, or, read_feature() alone,
+  // where the token is none that it knows.
+  const char* read_label(const char* at, const char* end, example& into) {
     const std::string_view token = token_at(at, end);
-    const auto fault = parse_exact(token, label);
-    if (fault == number_fault::none) return at + token.size();
-    return explain_label(token, fault);
+    const auto colon = token.find(':');
+    if (colon == std::string_view::npos) {
+      const auto fault = parse_exact(token, into.label);
+      if (fault == number_fault::none) return at + token.size();
+      return explain_label(token, fault);
+    }
+    if (options_.label_weights && token.find(':', colon + 1) == std::string_view::npos) {
+      const auto fault = parse_exact(token.substr(0, colon), into.label);
+      if (fault != number_fault::none) return explain_label(token.substr(0, colon), fault);
+      return read_weight(token, token.substr(colon + 1), into);
+    }
+    if (options_.labels_optional) {
+      into.labelled = false;
+      return at;
+    }
+    return note(token.data(), token,
+                "a label must come before " + quoted(token) +
+                    (with_fields ? "" : "; label:weight is read with data.label_weights"));
+  }
+
+  const char* read_weight(std::string_view token, std::string_view text, example& into) {
+    const auto fault = parse_exact(text, into.weight);
+    if (fault != number_fault::none)
+      return note(text.data(), token, "weight " + quoted(text) + " " + reason_of(fault));
+    if (into.weight < 0) return note(text.data(), token, "weight " + quoted(text) + " is below 0");
+    return text.data() + text.size();
   }
 
   const char* read_feature(const char* at, const char* end, feature& next) {
+    if (with_fields) {
+      const char* p = at;
+      std::uint64_t field = 0;
+      while (p != end && is_digit(*p) && p - at < 9)
+        field = field * 10 + static_cast<std::uint64_t>(*p++ - '0');
+      if (p == at || p == end || *p != ':') return read_odd_field(at, end, next);
+      next.field = static_cast<std::uint32_t>(field);
+      return read_index(at, p + 1, end, next);
+    }
+    return read_index(at, at, end, next);
+  }
+
+  const char* read_index(const char* token, const char* at, const char* end, feature& next) {
     const char* p = at;
     std::uint64_t index = 0;
     // 19 digits cannot overflow; longer and odder ones go the careful way.
     while (p != end && is_digit(*p) && p - at < 19)
       index = index * 10 + static_cast<std::uint64_t>(*p++ - '0');
-    if (p == at || p == end || *p != ':' || index < base_) return read_odd_feature(at, end, next);
+    if (p == at || p == end || *p != ':' || index < base_)
+      return read_odd_index(token, at, end, next);
     next.key = index - base_;
     ++p;
     // The value of a binary feature.
@@ -89,99 +127,132 @@ class libsvm_reader final : public row_reader {
       next.value = 1;
       return p + 1;
     }
-    return read_value(at, p, end, next.value);
+    return read_value(token, p, end, next.value);
   }
 
-  // Up to 7 digits over a power of ten up to 10^10 are both exact in f32, so that one division
-  // rounds correctly (Clinger: How to read floating point numbers accurately, PLDI 1990). The rest
-  // is for std::from_chars.
   const char* read_value(const char* token, const char* at, const char* end, float& value) {
-    static constexpr float powers[] = {1e0f, 1e1f, 1e2f, 1e3f, 1e4f, 1e5f,
-                                       1e6f, 1e7f, 1e8f, 1e9f, 1e10f};
-    const char* p = at;
-    const bool negative = p != end && *p == '-';
-    if (negative) ++p;
-    std::uint32_t mantissa = 0;
-    const char* digits = p;
-    while (p != end && is_digit(*p) && mantissa < 1'000'000)
-      mantissa = mantissa * 10 + static_cast<std::uint32_t>(*p++ - '0');
-    std::ptrdiff_t whole = p - digits, fraction = 0;
-    if (p != end && *p == '.') {
-      const char* point = p++;
-      while (p != end && is_digit(*p) && mantissa < 1'000'000)
-        mantissa = mantissa * 10 + static_cast<std::uint32_t>(*p++ - '0');
-      fraction = p - point - 1;
-    }
-    if (whole + fraction > 0 && fraction <= 10 && (p == end || ends_token(*p))) {
-      const float magnitude = static_cast<float>(mantissa) / powers[fraction];
-      value = negative ? -magnitude : magnitude;
-      return p;
-    }
+    const char* p = parse_plain_f32(at, end, value);
+    if (p != at && (p == end || ends_token(*p))) return p;
     const std::string_view text = token_at(at, end);
     const auto fault = parse_f32(text, value);
     if (fault == number_fault::none) return at + text.size();
     return explain_value(token, text, fault);
   }
 
-  const char* read_odd_feature(const char* at, const char* end, feature& next) {
+  const char* read_odd_field(const char* at, const char* end, feature& next) {
     const std::string_view token = token_at(at, end);
     const auto colon = token.find(':');
     if (colon == std::string_view::npos)
-      return note(at, token, quoted(token) + " has no colon: a feature is index:value");
-    const auto name = token.substr(0, colon);
-    if (name == "qid" || name == "sid" || name == "cost")
-      return note(
-          at, token,
-          "'" + std::string(name) + ":' belongs to a dialect of LIBSVM text that is not read");
+      return note(at, token, quoted(token) + " has no colon: a feature is field:index:value");
+    const auto text = token.substr(0, colon);
+    if (is_dialect(text)) return nullptr;
+    std::uint64_t field = 0;
+    if (parse_u64(text, field) != number_fault::none || field > ~std::uint32_t{0})
+      return note(at, token, "field " + quoted(text) + " is not an integer from 0 to 2^32-1");
+    next.field = static_cast<std::uint32_t>(field);
+    return read_index(at, at + colon + 1, end, next);
+  }
+
+  const char* read_odd_index(const char* token_begin, const char* at, const char* end,
+                             feature& next) {
+    const std::string_view token = token_at(token_begin, end);
+    const std::string_view rest = token_at(at, end);
+    const auto colon = rest.find(':');
+    if (colon == std::string_view::npos)
+      return note(token_begin, token,
+                  quoted(token) + (with_fields ? " has one colon: a feature is field:index:value"
+                                               : " has no colon: a feature is index:value"));
+    const auto name = rest.substr(0, colon);
+    if (!with_fields && is_dialect(name)) return nullptr;
     std::uint64_t index = 0;
     const auto fault = parse_u64(name, index);
-    if (name.empty()) return note(at, token, quoted(token) + " has no index before its colon");
+    if (name.empty())
+      return note(token_begin, token, quoted(token) + " has no index before its colon");
     if (fault == number_fault::too_large)
       return note(at, token, "index " + quoted(name) + " is above 2^64-1");
-    if (fault != number_fault::none)
+    if (fault != number_fault::none && !options_.names_are_keys)
       return note(at, token,
                   "index " + quoted(name) + " is not an integer from " + std::to_string(base_) +
                       " to 2^64-1");
-    if (index < base_)
+    if (fault != number_fault::none)
+      next.key = space_of(next.field).key_of(name);
+    else if (index < base_)
       return note(at, token, "index 0 in data whose indices start at 1 (see index_base)");
-    next.key = index - base_;
-    return read_value(at, at + colon + 1, end, next.value);
+    else
+      next.key = index - base_;
+    return read_value(token_begin, at + colon + 1, end, next.value);
   }
 
+  static bool is_dialect(std::string_view name) {
+    return name == "qid" || name == "sid" || name == "cost";
+  }
+
+  const char* read_other(const char* at, const char* end, example& into) {
+    const std::string_view token = token_at(at, end);
+    const auto colon = token.find(':');
+    const auto name = token.substr(0, colon), text = token.substr(colon + 1);
+    if (name == "cost") return read_weight(token, text, into);
+    if (name == "qid") {
+      std::uint64_t group = 0;
+      if (parse_u64(text, group) != number_fault::none)
+        return note(text.data(), token,
+                    "qid " + quoted(text) + " is not an integer from 0 to 2^64-1");
+      if (into.group) return note(at, token, "'qid:' comes twice in this line");
+      into.group = group;
+      return at + token.size();
+    }
+    return note(at, token,
+                "'" + std::string(name) + ":' belongs to a dialect of LIBSVM text that is not read");
+  }
+
+  namespace_of_names& space_of(std::uint32_t field) {
+    const auto found = spaces_.find(field);
+    if (found != spaces_.end()) return found->second;
+    return spaces_
+        .emplace(field, namespace_of_names(with_fields ? std::to_string(field) : std::string(),
+                                           options_.hashing, options_.names.get()))
+        .first->second;
+  }
+
+  // Of one field: other fields may have the same index.
   bool all_distinct(const std::vector<feature>& features) {
     keys_.clear();
-    for (std::size_t i = 0; i < features.size(); ++i) keys_.push_back({features[i].key, i});
+    for (std::size_t i = 0; i < features.size(); ++i)
+      keys_.emplace_back(features[i].key, features[i].field, i);
     std::sort(keys_.begin(), keys_.end());
     const auto twice =
-        std::adjacent_find(keys_.begin(), keys_.end(),
-                           [](const auto& a, const auto& b) { return a.first == b.first; });
+        std::adjacent_find(keys_.begin(), keys_.end(), [](const auto& a, const auto& b) {
+          return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b);
+        });
     if (twice == keys_.end()) return true;
-    const char* at = feature_token(std::next(twice)->second);
+    const auto number = std::get<2>(*std::next(twice));
+    const char* at = feature_token(number);
     // The index as written, which is key + base without overflow.
-    const std::string_view token = token_at(at, line_.data() + line_.size());
+    std::string_view token = token_at(at, line_.data() + line_.size());
+    std::string_view index = token.substr(with_fields ? token.find(':') + 1 : 0);
+    std::string text = "index " + std::string(index.substr(0, index.find(':'))) + " comes twice in ";
     note(at, token,
-         "index " + std::string(token.substr(0, token.find(':'))) + " comes twice in this line");
+         text + (with_fields ? "field " + std::to_string(features[number].field) + " of this line"
+                             : "this line"));
     return false;
   }
 
-  // Where the feature of that number stands, the label being the token before number 0.
+  // Where the feature of that number stands.
   const char* feature_token(std::size_t number) const {
     const char* at = line_.data();
     const char* const end = at + line_.size();
-    for (std::size_t passed = 0;; ++passed) {
+    std::size_t passed = 0;
+    for (bool first = true;; first = false) {
       while (at != end && is_blank(*at)) ++at;
-      if (passed == number + 1) return at;
-      at += token_at(at, end).size();
+      const auto token = token_at(at, end);
+      const bool label = first && (token.find(':') == std::string_view::npos ||
+                                   options_.label_weights || !options_.labels_optional);
+      if (!label && !is_dialect(token.substr(0, token.find(':'))) && passed++ == number) return at;
+      at += token.size();
     }
   }
 
-  static std::string_view token_at(const char* at, const char* end) {
-    return {at, static_cast<std::size_t>(std::find_if(at, end, ends_token) - at)};
-  }
-
   const char* explain_label(std::string_view token, number_fault fault) {
-    if (fault == number_fault::malformed && token.find(':') != std::string_view::npos)
-      return note(token.data(), token, "a label must come before " + quoted(token));
     if (fault == number_fault::malformed && token.find(',') != std::string_view::npos)
       return note(token.data(), token,
                   "label " + quoted(token) + " is not a number; several labels are not read");
@@ -193,7 +264,10 @@ class libsvm_reader final : public row_reader {
     if (text.empty()) return note(at, token, quoted(token) + " has no value after its colon");
     if (text.find(':') != std::string_view::npos)
       return note(at, token,
-                  quoted(token) + " has two colons: field:index:value is not LIBSVM text");
+                  quoted(token) + (with_fields
+                                       ? " has more than two colons: a feature is field:index:value"
+                                       : " has two colons: field:index:value is libffm text "
+                                         "(data.format = \"libffm\")"));
     std::string reason = "value " + quoted(text) + " " + reason_of(fault);
     if (fault == number_fault::too_large) reason += " for a 32-bit float";
     return note(text.data(), token, std::move(reason));
@@ -212,19 +286,30 @@ class libsvm_reader final : public row_reader {
     return nullptr;
   }
 
-  std::uint64_t base_;
+  const format_options options_;
+  const std::uint64_t base_;
   std::string_view line_;
   row_fault fault_;
-  std::vector<std::pair<key_id, std::size_t>> keys_;
+  std::vector<std::tuple<key_id, std::uint32_t, std::size_t>> keys_;
+  std::map<std::uint32_t, namespace_of_names> spaces_;  // by field
 };
+
+template <bool with_fields>
+result<std::unique_ptr<row_reader>> make_reader(const format_options& options) {
+  if (options.index_base > 1)
+    return error{errc::bad_config,
+                 "the index base is " + std::to_string(options.index_base) + "; it must be 0 or 1"};
+  return std::unique_ptr<row_reader>(std::make_unique<libsvm_reader<with_fields>>(options));
+}
 
 }  // namespace
 
 result<std::unique_ptr<row_reader>> make_libsvm_reader(const format_options& options) {
-  if (options.index_base > 1)
-    return error{errc::bad_config,
-                 "the index base is " + std::to_string(options.index_base) + "; it must be 0 or 1"};
-  return std::unique_ptr<row_reader>(std::make_unique<libsvm_reader>(options.index_base));
+  return make_reader<false>(options);
+}
+
+result<std::unique_ptr<row_reader>> make_libffm_reader(const format_options& options) {
+  return make_reader<true>(options);
 }
 
 }  // namespace troupe

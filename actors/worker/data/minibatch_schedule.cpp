@@ -8,18 +8,33 @@
 
 namespace troupe {
 
+minibatch_schedule::minibatch_schedule(schedule_options options) : options_(options) {
+  assert(options_.rows > 0);
+}
+
+void minibatch_schedule::add(piece one) {
+  clocks_per_epoch_ += clocks_of(one);
+  rows_per_epoch_ += one.rows;
+  pieces_.push_back(one);
+}
+
+minibatch_schedule minibatch_schedule::in_turn(span<const block_place> blocks, std::uint64_t slots,
+                                               schedule_options options) {
+  minibatch_schedule made(options);
+  for (std::size_t i = options.slot; i < blocks.size(); i += slots)
+    made.add({i, 0, static_cast<std::uint32_t>(blocks[i].rows)});
+  return made;
+}
+
 minibatch_schedule::minibatch_schedule(span<const block_place> blocks, row_range part,
                                        schedule_options options)
-    : options_(options) {
-  assert(options_.rows > 0);
+    : minibatch_schedule(options) {
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const auto first = std::max(part.first, blocks[i].first_row);
     const auto end = std::min(part.end, blocks[i].first_row + blocks[i].rows);
     if (first >= end) continue;
-    pieces_.push_back({i, static_cast<std::uint32_t>(first - blocks[i].first_row),
-                       static_cast<std::uint32_t>(end - first)});
-    clocks_per_epoch_ += clocks_of(pieces_.back());
-    rows_per_epoch_ += pieces_.back().rows;
+    add({i, static_cast<std::uint32_t>(first - blocks[i].first_row),
+         static_cast<std::uint32_t>(end - first)});
   }
 }
 

@@ -3,7 +3,7 @@
 // slot's part, the options and the clock, so that a slot goes on at any clock, in whichever
 // process, without replaying what came before.
 //
-// The slot's part is cut by the blocks into *pieces*. An epoch visits the pieces one after the
+// The slot's part is a run of rows, cut by the blocks into *pieces*, or whole blocks. An epoch visits the pieces one after the
 // other and cuts each into minibatches; the last of a piece may be smaller, and no minibatch spans
 // two pieces, so its rows come from one block. Shuffled, each epoch orders the pieces, and the rows
 // within each piece, by (seed, slot, epoch). Rows are mixed no further than their piece: data
@@ -40,6 +40,11 @@ class minibatch_schedule {
  public:
   minibatch_schedule(span<const block_place> blocks, row_range part, schedule_options options);
 
+  // The slot's part is every block whose number is the slot's, modulo `slots`: with further rows
+  // behind them, the clocks of what there was stay the same.
+  static minibatch_schedule in_turn(span<const block_place> blocks, std::uint64_t slots,
+                                    schedule_options options);
+
   std::uint64_t clocks() const { return clocks_per_epoch_ * options_.epochs; }
   std::uint64_t clocks_per_epoch() const { return clocks_per_epoch_; }
   minibatch at(std::uint64_t clock);  // clock < clocks()
@@ -54,6 +59,8 @@ class minibatch_schedule {
   };
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
+  explicit minibatch_schedule(schedule_options options);
+  void add(piece one);
   std::uint64_t clocks_of(const piece& one) const;
   void enter_epoch(std::uint64_t epoch);
   void enter_piece(std::size_t number);

@@ -96,4 +96,26 @@ number_fault parse_exact(std::string_view text, double& value) {
   return written == normalised(format("%.0f", value)) ? number_fault::none : number_fault::inexact;
 }
 
+const char* reason_of(number_fault fault) {
+  switch (fault) {
+    case number_fault::not_finite:
+      return "is not finite";
+    case number_fault::too_large:
+      return "is too large";
+    case number_fault::inexact:
+      return "is an integer that 64-bit floats cannot hold exactly";
+    default:
+      return "is not a number";
+  }
+}
+
+std::string quoted(std::string_view token) {
+  constexpr std::size_t longest = 40;
+  std::string text = "'";
+  for (char c : token.substr(0, longest))
+    text += c >= 0x20 && c < 0x7F ? std::string(1, c)
+                                  : format("\\x%02X", static_cast<unsigned char>(c));
+  return text + (token.size() > longest ? "...'" : "'");
+}
+
 }  // namespace troupe

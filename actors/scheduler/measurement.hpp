@@ -1,0 +1,56 @@
+#pragma once
+// One evaluation of the model as it is: data sets in parts, which workers score, and every server's
+// summary of every table. What is handed out, what has come back, and what came of it.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/scheduler/evaluation.hpp"
+#include "core/result.hpp"
+#include "messages/view.hpp"
+
+namespace troupe {
+
+class measurement {
+ public:
+  // `scores` outlives the measurement.
+  explicit measurement(evaluation& scores) : scores_(scores) {}
+
+  // As many parts of each data set as `parts`, whoever scores them: sums then do not depend on the
+  // number of workers. What was measured before is forgotten.
+  void begin(const std::vector<std::string>& data_sets, std::uint32_t parts, const view& present,
+             std::size_t servers, std::size_t tables);
+
+  // Parts to hand out, in their order.
+  std::optional<pb::EvaluateTask> take_task();
+  // The worker died or did not answer. False: too many have, and the evaluation should be given up.
+  bool give_back(pb::EvaluateTask task);
+  void scored(const pb::EvaluatedPart& part, const blob& scores);
+  void summarised(std::uint32_t server, std::uint32_t table, const pb::TableSummary& part);
+  // The summaries are waited for all the same.
+  void give_up(error why);
+
+  bool complete() const { return tasks_open_ == 0 && summaries_open_ == 0; }
+  const std::optional<error>& failure() const { return failure_; }
+  std::vector<pb::TableSummary> tables() const;  // the whole of each
+  std::vector<pb::Metric> metrics() const;       // none after a failure
+
+ private:
+  evaluation& scores_;
+  std::vector<pb::EvaluateTask> tasks_;  // not handed out, the next at the back
+  std::size_t tasks_open_ = 0;           // handed out or not, without a result
+  std::uint32_t given_back_ = 0;
+  std::size_t tables_ = 0, summaries_open_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, pb::TableSummary>
+      summaries_;  // (table, server)
+  std::optional<error> failure_;
+};
+
+// Adds one server's part of a table's summary to the whole.
+void add_summary(pb::TableSummary& sum, const pb::TableSummary& part);
+
+}  // namespace troupe

@@ -1,6 +1,7 @@
 # The options of the build, and the compiler flags that every target shares.
 option(TROUPE_TESTS "Build the tests" ON)
 option(TROUPE_BENCH "Build the benchmarks" ON)
+option(TROUPE_FUZZ "Build the fuzzers (needs clang)" OFF)
 option(TROUPE_WERROR "Treat warnings as errors" ON)
 option(TROUPE_REPORT "Build the pages of virtual runs, with the chart library in them" ON)
 option(TROUPE_TCMALLOC "Link the executable with tcmalloc: a fifth faster in virtual time" ON)
@@ -33,7 +34,13 @@ target_compile_options(troupe_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
   -Wunused -Wnull-dereference $<$<BOOL:${TROUPE_WERROR}>:-Werror>)
 # g++ 12 reports null dereferences and uninitialised variants inside the standard library at -O2 that are not there.
-target_compile_options(troupe_flags INTERFACE -Wno-null-dereference -Wno-maybe-uninitialized)
+target_compile_options(troupe_flags INTERFACE -Wno-null-dereference
+                       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+if(TROUPE_FUZZ)
+  target_compile_options(troupe_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+                         -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(troupe_flags INTERFACE -fsanitize=address,undefined)
+endif()
 if(TROUPE_SANITIZER STREQUAL "address")
   target_compile_options(troupe_flags INTERFACE -fsanitize=address -fno-omit-frame-pointer)
   target_link_options(troupe_flags INTERFACE -fsanitize=address)

@@ -136,8 +136,9 @@ void check_evaluation(const Job& job, misfits& found) {
     if (e.every() == 0)
       found.push_back({key, "needs evaluations during training; set evaluation.every"});
     if (!validates)
-      found.push_back({key, "needs rows that are neither trained on nor the final test; set "
-                            "data.validation or data.validation_fraction"});
+      found.push_back({key,
+                       "needs rows that are neither trained on nor the final test; set "
+                       "data.validation or data.validation_fraction"});
   };
   needs("evaluation.patience", e.patience() > 0);
   needs("evaluation.keep_best", e.keep_best());

@@ -97,13 +97,44 @@ node typed_value(const std::string& text) {
   return value;
 }
 
+namespace {
+
+// The parts of an override's key, which ends at `equals`; a part may stand in double quotes, and
+// then holds anything. None: there is no equals sign, or a quote does not end.
+std::optional<std::vector<std::string>> key_of(const std::string& text, std::size_t& equals) {
+  std::vector<std::string> parts(1);
+  bool quoted_part = false;
+  for (equals = 0; equals < text.size(); ++equals) {
+    const char c = text[equals];
+    if (quoted_part && c == '\\' && equals + 1 < text.size()) {
+      parts.back() += text[++equals];
+    } else if (c == '"') {
+      quoted_part = !quoted_part;
+    } else if (quoted_part) {
+      parts.back() += c;
+    } else if (c == '=') {
+      parts.front() = trimmed(parts.front());
+      parts.back() = trimmed(parts.back());
+      return parts;
+    } else if (c == '.') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 result<node> parse_override(const std::string& text) {
   const place where{"--set " + text};
   const auto fail = [&](const std::string& why) {
     return error{errc::bad_config, to_string(where) + ": " + why};
   };
-  const auto equals = text.find('=');
-  if (equals == std::string::npos || equals == 0)
+  std::size_t equals = 0;
+  auto parts = key_of(text, equals);
+  if (!parts || (parts->size() == 1 && parts->front().empty()))
     return fail("write an override as key=value, such as training.epochs=3");
   const auto typed = trimmed(text.substr(equals + 1));
   auto value = typed_value(typed);
@@ -115,18 +146,14 @@ result<node> parse_override(const std::string& text) {
     return fail("the value is not UTF-8 text");
   replace_place(value, where);
 
-  auto path = trimmed(text.substr(0, equals));
-  while (true) {
-    const auto dot = path.rfind('.');
-    const auto name = dot == std::string::npos ? path : path.substr(dot + 1);
-    if (name.empty()) return fail("a part of the key is empty");
+  for (; !parts->empty(); parts->pop_back()) {
+    if (parts->back().empty()) return fail("a part of the key is empty");
     node table;
     table.where = where;
-    table.entries.push_back({name, where, std::move(value)});
+    table.entries.push_back({parts->back(), where, std::move(value)});
     value = std::move(table);
-    if (dot == std::string::npos) return value;
-    path.resize(dot);
   }
+  return value;
 }
 
 std::string quoted(std::string_view text) {

@@ -38,9 +38,9 @@ struct job_settings {
   std::uint32_t servers = 1;
   std::uint32_t workers = 1;
   std::uint32_t virtual_nodes = 32;
-  std::vector<std::string> evaluate;  // data sets to score at the end: "train", "test"
-  std::string model_folder;           // where the parts of the model are written; empty: not saved
-  bool save_state = true;             // optimiser state too
+  std::vector<scored_set> evaluate;  // at the end: "train", "test"
+  std::string model_folder;          // where the parts of the model are written; empty: not saved
+  bool save_state = true;            // optimiser state too
   duration join_patience = std::chrono::minutes(2);
 
   // An earlier model: its row files; none: training starts anew.
@@ -49,7 +49,7 @@ struct job_settings {
   bool initial_state = true;  // its optimiser state too
 
   std::uint64_t measure_every = 0;  // clocks; 0: only at the end
-  std::vector<std::string> measure;  // data sets
+  std::vector<scored_set> measure;  // during training
   early_stopping_settings stopping;
   std::string best_folder;  // where the best model is kept during training; empty: it is not
   double clocks_per_epoch = 1;
@@ -142,7 +142,7 @@ class coordinator {
   void start_training(instant now);
   void assign(std::uint32_t slot, instant now);
   void go_on_when_all_wait(instant now);
-  void begin_measuring(const std::vector<std::string>& data_sets);
+  void begin_measuring(const std::vector<scored_set>& data_sets);
   void hand_out_tasks();
   void measured_when_complete(instant now);
   void on_measured(instant now);

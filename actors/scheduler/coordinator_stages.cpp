@@ -47,7 +47,7 @@ void coordinator::go_on_when_all_wait(instant now) {
   begin_measuring(settings_.measure);
 }
 
-void coordinator::begin_measuring(const std::vector<std::string>& data_sets) {
+void coordinator::begin_measuring(const std::vector<scored_set>& data_sets) {
   const auto tables = static_cast<std::uint32_t>(settings_.plan.tables_size());
   measurement_.begin(data_sets, settings_.plan.slots(), view_, servers_.size(), tables);
   for (std::uint32_t table = 0; table < tables; ++table)
@@ -200,7 +200,7 @@ void coordinator::end_training(instant now) {
 
 void coordinator::evaluate_at_the_end(instant now) {
   phase_ = pb::JobStatus::EVALUATING;
-  begin_measuring(interrupted_ || evaluation_failure_ ? std::vector<std::string>{}
+  begin_measuring(interrupted_ || evaluation_failure_ ? std::vector<scored_set>{}
                                                       : settings_.evaluate);
   measured_when_complete(now);
 }
@@ -235,8 +235,8 @@ void coordinator::on_save(std::uint32_t server, const result<pb::SavedPart>& par
 void coordinator::publish(std::vector<std::string> parts) {
   const bool kept = !best_files_.empty() && !interrupted_;
   publish_model p{std::move(parts), tables_, metrics_, 0};
-  p.clocks = settings_.plan.first_clock() +
-             (kept ? stopping_.best_clock() : board_.largest_clock());
+  p.clocks =
+      settings_.plan.first_clock() + (kept ? stopping_.best_clock() : board_.largest_clock());
   commands_.push_back(std::move(p));
 }
 

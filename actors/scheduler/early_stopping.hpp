@@ -28,9 +28,7 @@ class early_stopping {
     return true;
   }
 
-  bool should_stop() const {
-    return settings_.patience > 0 && since_best_ >= settings_.patience;
-  }
+  bool should_stop() const { return settings_.patience > 0 && since_best_ >= settings_.patience; }
   const early_stopping_settings& settings() const { return settings_; }
   std::optional<double> best() const { return best_; }
   std::uint64_t best_clock() const { return best_clock_; }

@@ -12,22 +12,24 @@ constexpr std::uint32_t most_given_back = 20;
 
 }  // namespace
 
-void measurement::begin(const std::vector<std::string>& data_sets, std::uint32_t parts,
+void measurement::begin(const std::vector<scored_set>& data_sets, std::uint32_t slots,
                         const view& present, std::size_t servers, std::size_t tables) {
   scores_.clear();
   tasks_.clear();
   summaries_.clear();
   failure_.reset();
   given_back_ = 0;
-  for (const auto& data_set : data_sets)
+  for (const auto& data_set : data_sets) {
+    const auto parts = data_set.parts > 0 ? data_set.parts : slots;
     for (std::uint32_t part = 0; part < parts; ++part) {
       pb::EvaluateTask task;
-      task.set_data_set(data_set);
+      task.set_data_set(data_set.name);
       task.set_part(part);
       task.set_parts(parts);
       *task.mutable_view() = present.to_message();
       tasks_.push_back(std::move(task));
     }
+  }
   std::reverse(tasks_.begin(), tasks_.end());
   tasks_open_ = tasks_.size();
   tables_ = tables;

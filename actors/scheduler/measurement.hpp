@@ -15,14 +15,20 @@
 
 namespace troupe {
 
+// A data set to score, and in how many parts: as many as slots where that is 0. Neither the number
+// of parts nor who scores them changes a figure; a part's scores are in memory at once.
+struct scored_set {
+  std::string name;
+  std::uint32_t parts = 0;
+};
+
 class measurement {
  public:
   // `scores` outlives the measurement.
   explicit measurement(evaluation& scores) : scores_(scores) {}
 
-  // As many parts of each data set as `parts`, whoever scores them: sums then do not depend on the
-  // number of workers. What was measured before is forgotten.
-  void begin(const std::vector<std::string>& data_sets, std::uint32_t parts, const view& present,
+  // What was measured before is forgotten.
+  void begin(const std::vector<scored_set>& data_sets, std::uint32_t slots, const view& present,
              std::size_t servers, std::size_t tables);
 
   // Parts to hand out, in their order.

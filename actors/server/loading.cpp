@@ -23,17 +23,19 @@ result<void> check(const row_file_facts& found, const table& into, const std::st
                         spec.name.c_str(), path.c_str(), found.width, name_of(found.type),
                         spec.width, name_of(spec.type))};
   if (with_state && found.state_bytes != into.state_bytes())
-    return error{errc::bad_config,
-                 format("table '%s': %s has %llu bytes of optimiser state to a row, and the updater "
-                        "of this job %zu",
-                        spec.name.c_str(), path.c_str(),
-                        static_cast<unsigned long long>(found.state_bytes), into.state_bytes())};
+    return error{
+        errc::bad_config,
+        format("table '%s': %s has %llu bytes of optimiser state to a row, and the updater "
+               "of this job %zu",
+               spec.name.c_str(), path.c_str(), static_cast<unsigned long long>(found.state_bytes),
+               into.state_bytes())};
   return {};
 }
 
 bool owned(const std::vector<closed_range>& segments, position p) {
-  const auto after = std::upper_bound(segments.begin(), segments.end(), p,
-                                      [](position x, const closed_range& s) { return x < s.first; });
+  const auto after =
+      std::upper_bound(segments.begin(), segments.end(), p,
+                       [](position x, const closed_range& s) { return x < s.first; });
   return after != segments.begin() && std::prev(after)->contains(p);
 }
 
@@ -76,8 +78,8 @@ result<std::uint64_t> load_file(file_system& files, const std::string& path,
   const auto found = std::find_if(tables.begin(), tables.end(),
                                   [&](const auto& t) { return t->spec().name == facts.table; });
   if (found == tables.end())
-    return error{errc::bad_config, path + " is of table '" + facts.table +
-                                       "', which this job does not have"};
+    return error{errc::bad_config,
+                 path + " is of table '" + facts.table + "', which this job does not have"};
   auto& into = **found;
   if (auto fits = check(facts, into, path, with_state); !fits) return fits.failure();
   std::uint64_t loaded = 0;
@@ -91,7 +93,8 @@ result<std::uint64_t> load_file(file_system& files, const std::string& path,
     gather(rows->values, into.spec().row_bytes(), *own, kept.values);
     if (with_state) gather(rows->state, into.state_bytes(), *own, kept.state);
     const bool state = with_state && into.state_bytes() > 0;
-    if (auto done = into.put(kept.positions, kept.values.data(), state ? kept.state.data() : nullptr);
+    if (auto done =
+            into.put(kept.positions, kept.values.data(), state ? kept.state.data() : nullptr);
         !done)
       return done.failure();
     loaded += kept.positions.size();

@@ -54,7 +54,7 @@ struct shard_settings {
   std::uint32_t server = 0;
   std::uint32_t slots = 1;
   std::optional<std::uint64_t> staleness = 0;  // nullopt: unbounded
-  std::uint64_t first_clock = 0;  // rates go by this and the job's own clock together
+  std::uint64_t first_clock = 0;               // rates go by this and the job's own clock together
 };
 
 class shard {

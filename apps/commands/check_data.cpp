@@ -28,10 +28,10 @@ result<config::Job> reading_of(file_system& files, const check_options& options)
   if (!options.job.empty()) return config::load_job(files, options.job, options.set);
   auto set = options.set;
   if (!options.format.empty()) set.insert(set.begin(), "data.format=" + options.format);
-  const bool says = !options.format.empty() ||
-                    std::any_of(set.begin(), set.end(), [](const std::string& one) {
-                      return one.rfind("data.format", 0) == 0;
-                    });
+  const bool says =
+      !options.format.empty() || std::any_of(set.begin(), set.end(), [](const std::string& one) {
+        return one.rfind("data.format", 0) == 0;
+      });
   if (!says && options.files.front() == "-")
     return error{errc::bad_usage,
                  "standard input can be read only once: say what it is, as in --format libsvm"};

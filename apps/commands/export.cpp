@@ -3,6 +3,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "apps/commands/command.hpp"
 #include "apps/linear/liblinear_format.hpp"
 #include "apps/model/inspection.hpp"
 #include "apps/model/npz.hpp"
@@ -75,10 +76,11 @@ result<void> export_model(file_system& files, const export_options& options, std
   const bool with_state = !options.text.weights_only && !liblinear;
   const auto loaded = load(files, options.model, options.dictionary,
                            with_state ? model_content::values_and_state : model_content::values);
-  if (!loaded) return loaded.failure();
+  if (!loaded) return as_bad_input(loaded.failure());
   if (npz) {
     const auto partial = options.output + ".partial";
-    if (auto done = write_npz(loaded->model, loaded->names_text, options.text.weights_only, partial);
+    if (auto done =
+            write_npz(loaded->model, loaded->names_text, options.text.weights_only, partial);
         !done)
       return done;
     return files.rename(partial, options.output);
@@ -93,7 +95,7 @@ result<void> import_model(file_system& files, const import_options& options, std
   auto format_word = options.format;
   if (format_word.empty()) {
     auto found = format_of(files, options.input);
-    if (!found) return found.failure();
+    if (!found) return as_bad_input(found.failure());
     format_word = std::move(*found);
   }
   if (format_word != "text" && format_word != "npz" && format_word != "liblinear")
@@ -101,7 +103,7 @@ result<void> import_model(file_system& files, const import_options& options, std
   auto model = format_word == "text"  ? read_text_model(files, options.input)
                : format_word == "npz" ? read_npz(options.input)
                                       : read_liblinear(files, options.input);
-  if (!model) return model.failure();
+  if (!model) return as_bad_input(model.failure());
   const auto before = model->manifest.model_digest();
   const auto saved = save_imported(files, std::move(*model), options.model);
   if (!saved) return saved.failure();

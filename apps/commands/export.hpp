@@ -19,6 +19,7 @@ struct export_options {
   text_export_options text;
 };
 
+// Errors are those of the command: what cannot be read is bad input, what cannot be written is not.
 result<void> export_model(file_system& files, const export_options& options, std::ostream& out);
 
 struct import_options {

@@ -109,7 +109,8 @@ result<linear_application::data_sets> open_all(const config::Job& job,
   if (!train) return train.failure();
   all["train"] = *train;
   if (data.test_size() > 0) {
-    auto test = open_data(job, data_role::other, "data.test", all_of(data.test()), files, work_done);
+    auto test =
+        open_data(job, data_role::other, "data.test", all_of(data.test()), files, work_done);
     if (!test) return test.failure();
     all["test"] = *test;
   }
@@ -135,19 +136,29 @@ const data_facts* facts_in(const linear_application::data_sets& data, const char
   return set == nullptr ? nullptr : &set->facts();
 }
 
+// In parts that need little memory: a part's scores are 24 to 32 bytes a row, twice.
+scored_set scored(const config::Job& job, const linear_application::data_sets& data,
+                  const std::string& name) {
+  constexpr std::uint64_t rows_of_a_part = 1 << 20;
+  const auto parts = data.at(name)->rows() / rows_of_a_part + 1;
+  return {name, std::max(static_cast<std::uint32_t>(parts), job.cluster().slots())};
+}
+
 // Measuring during training, and the model to start from.
-void add_stages(const config::Job& job, const linear_job& linear, const dataset& train,
+void add_stages(const config::Job& job, const linear_job& linear,
+                const linear_application::data_sets& data,
                 const std::optional<initial_model>& earlier, job_settings& settings) {
+  const auto& train = *data.at("train");
   std::uint64_t clocks = 1;
   for (std::uint32_t slot = 0; slot < job.cluster().slots(); ++slot)
     clocks = std::max(clocks, schedule_for(linear.training, train, slot).clocks_per_epoch());
   settings.clocks_per_epoch = static_cast<double>(clocks);
-  settings.measure = linear.measure;
+  for (const auto& name : linear.measure) settings.measure.push_back(scored(job, data, name));
   settings.stopping = linear.stopping;
   if (job.evaluation().every() > 0)
     settings.measure_every = std::max<std::uint64_t>(
-        1, static_cast<std::uint64_t>(std::llround(job.evaluation().every() *
-                                                   static_cast<double>(clocks))));
+        1, static_cast<std::uint64_t>(
+               std::llround(job.evaluation().every() * static_cast<double>(clocks))));
   if (!earlier) return;
   settings.initial_folder = earlier->folder;
   settings.initial_files = earlier->files;
@@ -195,7 +206,8 @@ result<void> save_into(prepared_job& p, const config::Job& job, const linear_job
   const auto dictionary =
       job.data().dictionary().empty() ? train.names_path() : job.data().dictionary();
   p.cluster.scheduler.publish = [folder, files, dictionary,
-                                 description = describe_model(job, linear)](const publish_model& m) {
+                                 description =
+                                     describe_model(job, linear)](const publish_model& m) {
     auto described = description;
     described.set_clocks(m.clocks);
     return folder.publish(*files, std::move(described), m.parts, m.tables, m.metrics, dictionary);
@@ -225,9 +237,9 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   const auto data = open_all(job, files, work_done);
   if (!data) return data.failure();
   const auto& train = *data->at("train");
-  auto linear = make_linear_job(
-      job, {&train.facts(), facts_in(*data, "test"), facts_in(*data, "validation"),
-            earlier ? &earlier->labels : nullptr});
+  auto linear =
+      make_linear_job(job, {&train.facts(), facts_in(*data, "test"), facts_in(*data, "validation"),
+                            earlier ? &earlier->labels : nullptr});
   if (!linear) return linear.failure();
   if (earlier)
     if (const auto fits = check_initial_model(*earlier, job, *linear); !fits) return fits.failure();
@@ -241,10 +253,10 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   scheduler.job.workers = job.cluster().workers();
   scheduler.job.virtual_nodes = job.cluster().virtual_nodes();
   scheduler.job.join_patience = duration(job.cluster().join_patience());
-  if (job.evaluation().train()) scheduler.job.evaluate.emplace_back("train");
+  if (job.evaluation().train()) scheduler.job.evaluate.push_back(scored(job, *data, "train"));
   for (const auto* name : {"test", "validation"})
-    if (find(*data, name) != nullptr) scheduler.job.evaluate.emplace_back(name);
-  add_stages(job, *linear, train, earlier, scheduler.job);
+    if (find(*data, name) != nullptr) scheduler.job.evaluate.push_back(scored(job, *data, name));
+  add_stages(job, *linear, *data, earlier, scheduler.job);
   p.new_scores = [metrics = linear->metrics] { return std::make_shared<metric_set>(metrics); };
   scheduler.scores = p.new_scores();
 
@@ -253,9 +265,10 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   const auto& s = job.supervision();
   p.cluster.restarts = {s.restarts(), duration(s.restart_window()), duration(s.backoff()),
                         duration(s.backoff_limit())};
-  p.facts = facts_of(job, train, find(*data, "test"), find(*data, "validation"),
-                     scheduler.job.plan);
-  if (const auto saving = save_into(p, job, *linear, train, files); !saving) return saving.failure();
+  p.facts =
+      facts_of(job, train, find(*data, "test"), find(*data, "validation"), scheduler.job.plan);
+  if (const auto saving = save_into(p, job, *linear, train, files); !saving)
+    return saving.failure();
   p.cluster.threads = job.cluster().threads();
   p.cluster.request_timeout = duration(job.cluster().request_timeout());
   p.cluster.files = std::move(files);

@@ -36,7 +36,8 @@ int export_command(const std::vector<std::string>& arguments) {
   command_line line(
       "export --model DIR [--format text|npz|liblinear] [--output FILE] [options]",
       "Writes a saved model for other programs. text: a comment line for each table, then key, "
-      "values, optimiser state and, where a dictionary has one, the name, between tabs. npz: arrays "
+      "values, optimiser state and, where a dictionary has one, the name, between tabs. npz: "
+      "arrays "
       "for NumPy. liblinear: what liblinear's predict reads. 'troupe import' reads them back.");
   export_options options;
   std::size_t telling = 0;
@@ -56,7 +57,7 @@ int export_command(const std::vector<std::string>& arguments) {
   const auto files = posix_file_system();
   if (telling == 0) {
     const auto done = export_model(*files, options, std::cout);
-    return done ? exit_done : report(as_bad_input(done.failure()));
+    return done ? exit_done : report(done.failure());
   }
   std::ostringstream text;
   const auto done =
@@ -85,7 +86,7 @@ int import_command(const std::vector<std::string>& arguments) {
     return report({errc::bad_usage, "import needs a file; see 'troupe import --help'"});
   options.input = values["file"].as<std::vector<std::string>>().front();
   const auto done = import_model(*posix_file_system(), options, std::cout);
-  return done ? exit_done : report(as_bad_input(done.failure()));
+  return done ? exit_done : report(done.failure());
 }
 
 int inspect_command(const std::vector<std::string>& arguments) {

@@ -16,8 +16,8 @@ struct run_facts {
   std::uint64_t minibatch = 0;  // rows to a clock of one slot
   std::string staleness;        // as configured: "0", "4", "unbounded"
   std::uint64_t train_rows = 0, test_rows = 0, validation_rows = 0;
-  std::uint64_t dropped_negatives = 0;  // training rows that data.negative_keep left out
-  bool keeps_best = false;              // the model is that of the best evaluation
+  std::uint64_t dropped_negatives = 0;   // training rows that data.negative_keep left out
+  bool keeps_best = false;               // the model is that of the best evaluation
   std::uint64_t features = 0;            // distinct keys of the training data; 0: not counted
   std::vector<std::string> table_names;  // by table number
   double wall_seconds = 0;               // the whole run, reading and saving included

@@ -69,7 +69,8 @@ void add_metrics(page& p, const pb::JobStatus& status) {
   for (const auto& m : status.metrics()) {
     const auto cut = m.name().find('_');
     const auto set = m.name().substr(0, cut);
-    if (cut == std::string::npos || std::find(all_sets.begin(), all_sets.end(), set) == all_sets.end()) {
+    if (cut == std::string::npos ||
+        std::find(all_sets.begin(), all_sets.end(), set) == all_sets.end()) {
       p.add("quality", metric_label(m.name()) + "  " + figure(&m));
       continue;
     }
@@ -153,10 +154,12 @@ void add_waiting(page& p, const pb::JobStatus& status) {
                           human_seconds(static_cast<double>(longest->waited_ns()) * 1e-9).c_str()));
 }
 
-void add_training(page& p, const totals& sum, const run_facts& facts) {
+void add_training(page& p, const pb::JobStatus& status, const totals& sum, const run_facts& facts) {
+  const bool whole = !status.stopped_early() && !status.interrupted();
   if (sum.training_seconds > 0)
     p.add("training",
-          counted(facts.epochs, "epoch") + " in " + human_seconds(sum.training_seconds) + ", " +
+          (whole ? counted(facts.epochs, "epoch") : counted(sum.examples, "example")) + " in " +
+              human_seconds(sum.training_seconds) + ", " +
               human_count(static_cast<std::uint64_t>(sum.examples_per_second().value_or(0))) +
               " examples/s; the whole run " + human_seconds(facts.wall_seconds));
   else
@@ -172,8 +175,7 @@ void add_evaluations(page& p, const pb::JobStatus& status, const run_facts& fact
                             status.latest().final() ? status.latest().number() - 1
                                                     : status.latest().number()));
   if (status.best().number() > 0)
-    p.add("best", text_line(status.best()) +
-                      (facts.keeps_best ? "; the model is this one" : ""));
+    p.add("best", text_line(status.best()) + (facts.keeps_best ? "; the model is this one" : ""));
 }
 
 void add_model(page& p, const pb::JobStatus& status, const totals& sum, const run_facts& facts) {
@@ -190,19 +192,19 @@ std::string summary_table(const pb::JobStatus& status, const run_facts& facts) {
   page p;
   p.headline(facts.job + ": " + outcome_of(status, facts) + ", seed " + std::to_string(facts.seed));
   if (!facts.failure.empty()) p.add("error", facts.failure);
-  p.add("data", counted(facts.train_rows, "row") +
-                    (facts.features > 0 ? ", " + counted(facts.features, "feature") : "") +
-                    (facts.test_rows > 0 ? "; test " + counted(facts.test_rows, "row") : "") +
-                    (facts.validation_rows > 0
-                         ? "; validation " + counted(facts.validation_rows, "row")
-                         : ""));
+  p.add("data",
+        counted(facts.train_rows, "row") +
+            (facts.features > 0 ? ", " + counted(facts.features, "feature") : "") +
+            (facts.test_rows > 0 ? "; test " + counted(facts.test_rows, "row") : "") +
+            (facts.validation_rows > 0 ? "; validation " + counted(facts.validation_rows, "row")
+                                       : ""));
   if (facts.dropped_negatives > 0)
     p.add("data", human_count(facts.dropped_negatives) +
                       " negative rows dropped; predicted odds are corrected for them");
   p.add("cluster", counted(facts.workers, "worker") + ", " + counted(facts.servers, "server") +
                        ", " + counted(facts.slots, "slot") + ", staleness " + facts.staleness +
                        ", minibatch " + human_count(facts.minibatch));
-  add_training(p, sum, facts);
+  add_training(p, status, sum, facts);
   add_evaluations(p, status, facts);
   add_metrics(p, status);
   add_model(p, status, sum, facts);

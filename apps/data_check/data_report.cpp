@@ -124,10 +124,9 @@ void print(const data_report& r, bool has_indices, std::uint64_t index_base, std
                           : ""));
     if (r.largest_field > 0) line(out, "fields", format("0 to %u", r.largest_field));
     line(out, "values",
-         r.ones == r.entries
-             ? "all 1"
-             : range_of(r.values) +
-                   (r.zeros > 0 ? ", " + human_count(r.zeros) + " of them 0" : ""));
+         r.ones == r.entries ? "all 1"
+                             : range_of(r.values) +
+                                   (r.zeros > 0 ? ", " + human_count(r.zeros) + " of them 0" : ""));
   }
   if (r.weights.any && !(r.weights.least == 1 && r.weights.most == 1))
     line(out, "weights", range_of(r.weights));
@@ -135,8 +134,10 @@ void print(const data_report& r, bool has_indices, std::uint64_t index_base, std
     line(out, "groups", counted(r.groups) + " in " + human_count(r.with_group) + " rows");
   if (r.with_id > 0) line(out, "ids", human_count(r.with_id) + " rows have one");
   line(out, "duplicates",
-       (r.lines.exact() ? "" : "of the first " + human_count(distinct_count::most) + " different: ") +
-           (r.duplicates == 0 ? "none" : human_count(r.duplicates) + " rows are like an earlier one"));
+       (r.lines.exact() ? ""
+                        : "of the first " + human_count(distinct_count::most) + " different: ") +
+           (r.duplicates == 0 ? "none"
+                              : human_count(r.duplicates) + " rows are like an earlier one"));
   line(out, "faults", r.faults == 0 ? "none" : human_count(r.faults));
 }
 

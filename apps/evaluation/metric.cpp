@@ -72,9 +72,8 @@ figure normalised_entropy(const metric_input& of) {
 figure calibration(const metric_input& of) {
   if (!of.meaning.log_loss || !of.meaning.classes) return std::nullopt;
   double predicted = 0;
-  of.rows.for_each([&](const scored_rows::row& row) {
-    predicted += row.weight / (1 + math::exp(-row.score));
-  });
+  of.rows.for_each(
+      [&](const scored_rows::row& row) { predicted += row.weight / (1 + math::exp(-row.score)); });
   return metric_input::mean(predicted, weights_of(of).positive);
 }
 
@@ -137,7 +136,8 @@ metric_registry& metric_registry::global() {
     registry.add("auc", {auc, larger});
     registry.add("pr_auc", {pr_auc, larger});
     registry.add("normalised_entropy", {normalised_entropy, smaller});
-    // Nearest to 1 would be best, which "larger" and "smaller" cannot say: no model is chosen by it.
+    // Nearest to 1 would be best, which "larger" and "smaller" cannot say: no model is chosen by
+    // it.
     registry.add("calibration", {calibration, smaller});
     registry.add("group_auc", {group_auc, larger});
     registry.add("rmse", {rmse, smaller});

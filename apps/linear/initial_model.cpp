@@ -57,8 +57,8 @@ class comparison {
   }
   result<void> outcome() const {
     if (text_.empty()) return {};
-    return error{errc::bad_config, "model.initial: the model in " + folder_ +
-                                       " cannot be gone on from:" + text_};
+    return error{errc::bad_config,
+                 "model.initial: the model in " + folder_ + " cannot be gone on from:" + text_};
   }
 
  private:

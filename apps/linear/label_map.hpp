@@ -26,10 +26,10 @@ class label_map {
   label_map(bool maps, std::optional<double> negative, std::optional<double> positive)
       : maps_(maps), negative_(negative), positive_(positive) {}
 
-  // `positive` is a label as the data write it, or "auto": the larger of the two, or the one that is
-  // not `negative`; a single label is then the positive one if it is above 0. Where both are named,
-  // the data need not have both. Other labels for a loss that classifies are an error that names
-  // them.
+  // `positive` is a label as the data write it, or "auto": the larger of the two, or the one that
+  // is not `negative`; a single label is then the positive one if it is above 0. Where both are
+  // named, the data need not have both. Other labels for a loss that classifies are an error that
+  // names them.
   static result<label_map> make(loss_kind loss, const std::string& positive,
                                 const data_facts& train, const std::string& negative = "auto");
 

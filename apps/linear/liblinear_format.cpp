@@ -55,9 +55,9 @@ result<std::string> label_line(const linear_model& model) {
     // Of a class that no training row had any other number will do.
     const double number = label ? *label : model.labels.positive() == 1.0 ? -1 : 1;
     if (number != std::floor(number) || std::fabs(number) > 2147483647)
-      return error{errc::bad_usage,
-                   "liblinear's labels are whole numbers, and this model's are not: " +
-                       shortest(number)};
+      return error{
+          errc::bad_usage,
+          "liblinear's labels are whole numbers, and this model's are not: " + shortest(number)};
     text += format(" %d", static_cast<int>(number));
   }
   return text + "\n";
@@ -106,8 +106,7 @@ class liblinear_reader {
     } else if (name == "nr_class") {
       number >> classes_;
     } else if (name == "nr_feature") {
-      if (!(number >> features_) || features_ < 0 ||
-          static_cast<key_id>(features_) > most_keys + 1)
+      if (!(number >> features_) || features_ < 0 || static_cast<key_id>(features_) > most_keys + 1)
         return wrong("the number of features cannot be read");
     } else if (name == "bias") {
       if (!(number >> bias_) || !std::isfinite(bias_)) return wrong("the bias cannot be read");
@@ -153,9 +152,10 @@ class liblinear_reader {
 
   // What the model would say of itself if it had been trained here.
   result<imported_model> describe(bool with_bias) const {
-    auto text = format("[job]\nname = \"liblinear\"\n[data]\ntrain = \"-\"\n[model]\nvalue_type = "
-                       "\"f64\"\nloss = \"%s\"\nbias = %s\n",
-                       to_string(*loss_), with_bias ? "true" : "false");
+    auto text = format(
+        "[job]\nname = \"liblinear\"\n[data]\ntrain = \"-\"\n[model]\nvalue_type = "
+        "\"f64\"\nloss = \"%s\"\nbias = %s\n",
+        to_string(*loss_), with_bias ? "true" : "false");
     const auto job = config::parse_job(text, path_);
     if (!job) return job.failure();
     data_facts facts;

@@ -1,6 +1,7 @@
 #pragma once
-// Linear models in the text that liblinear's train writes and its predict reads (its README, "train"
-// and `save_model`): every weight from feature 1 to the largest, then that of the bias feature.
+// Linear models in the text that liblinear's train writes and its predict reads (its README,
+// "train" and `save_model`): every weight from feature 1 to the largest, then that of the bias
+// feature.
 
 #include <iosfwd>
 #include <string>

@@ -26,8 +26,7 @@ result<std::unique_ptr<linear_evaluation>> linear_evaluation::make(
     const linear_model& model, const std::string& data_set, std::uint32_t part, std::uint32_t parts,
     std::shared_ptr<block_cache> blocks, meter* work_done) {
   const auto rows = slot_part(blocks->data().rows(), parts, part);
-  const auto columns =
-      blocks->data().facts().has_groups ? columns_with_groups : columns_of_scores;
+  const auto columns = blocks->data().facts().has_groups ? columns_with_groups : columns_of_scores;
   const auto score_bytes = columns * sizeof(double);
   if (rows.rows() > blob::max_size / score_bytes)
     return error{errc::bad_config,

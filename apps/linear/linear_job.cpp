@@ -109,7 +109,8 @@ double gradient_scale(const std::string& function, std::uint64_t minibatch) {
 
 // What the rows of each class count, and what dropped ones do to the odds.
 void set_class_weights(const config::Job& job, const data_facts& train, linear_model& model) {
-  if (job.data().negative_keep() < 1) model.score_offset = math::log1p(job.data().negative_keep() - 1);
+  if (job.data().negative_keep() < 1)
+    model.score_offset = math::log1p(job.data().negative_keep() - 1);
   const auto& weights = job.training().class_weights();
   model.negative_weight = weights.negative();
   model.positive_weight = weights.positive();

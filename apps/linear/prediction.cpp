@@ -90,6 +90,36 @@ score_reading reading_of(const linear_model& model) {
   return r;
 }
 
+// All rows of all files, counted.
+result<void> read_all(file_system& files, const predict_options& options, const data_options& data,
+                      row_pipeline& pipeline, predictor& rows, prediction& p) {
+  example row;
+  for (const auto& path : options.files) {
+    const auto stream = row_stream::open(files, path, pipeline, data.max_line_bytes, nullptr);
+    if (!stream) return stream.failure();
+    for (;;) {
+      const auto step = (*stream)->next(row);
+      if (!step) return step.failure();
+      if (*step == row_stream::step::end) break;
+      if (*step == row_stream::step::fault) {
+        if (p.bad_rows >= data.max_bad_rows) return error{errc::bad_data, (*stream)->fault()};
+        ++p.bad_rows;
+        if (p.bad.size() < most_reported) p.bad.push_back((*stream)->fault());
+        continue;
+      }
+      ++p.rows;
+      if (row.labelled) ++p.labelled;
+      if (options.metrics && !row.labelled)
+        return error{errc::bad_data,
+                     format("%s:%llu:1: a row without a label cannot be measured",
+                            (*stream)->source().path().c_str(),
+                            static_cast<unsigned long long>((*stream)->line_number()))};
+      if (auto done = rows.add(row); !done) return done;
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 double score_reading::probability(double score) const {
@@ -124,31 +154,10 @@ result<prediction> predict(std::shared_ptr<file_system> files, const predict_opt
   predictor rows(*saved, *model, *bias, options.metrics ? &figures : nullptr, on_row);
   begin(reading_of(*model));
   prediction p;
-  example row;
-  for (const auto& path : options.files) {
-    const auto stream = row_stream::open(*files, path, *pipeline, data.max_line_bytes, nullptr);
-    if (!stream) return stream.failure();
-    for (;;) {
-      const auto step = (*stream)->next(row);
-      if (!step) return step.failure();
-      if (*step == row_stream::step::end) break;
-      if (*step == row_stream::step::fault) {
-        if (p.bad_rows >= data.max_bad_rows) return error{errc::bad_data, (*stream)->fault()};
-        ++p.bad_rows;
-        if (p.bad.size() < most_reported) p.bad.push_back((*stream)->fault());
-        continue;
-      }
-      ++p.rows;
-      if (row.labelled) ++p.labelled;
-      if (options.metrics && !row.labelled)
-        return error{errc::bad_data,
-                     format("%s:%llu:1: a row without a label cannot be measured",
-                            (*stream)->source().path().c_str(),
-                            static_cast<unsigned long long>((*stream)->line_number()))};
-      if (auto done = rows.add(row); !done) return done.failure();
-    }
-  }
+  auto read = read_all(*files, options, data, *pipeline, rows, p);
+  // What came before a fault is predicted all the same.
   if (auto done = rows.flush(); !done) return done.failure();
+  if (!read) return read.failure();
   if (options.metrics) p.metrics = figures.figures({});
   return p;
 }

@@ -28,9 +28,9 @@ struct predict_options {
 
 struct prediction {
   std::uint64_t rows = 0, labelled = 0;
-  std::uint64_t bad_rows = 0;           // passed over, as data.max_bad_rows allows
-  std::vector<std::string> bad;         // the first of them, "file:line:column: reason"
-  std::vector<pb::Metric> metrics;      // "test_..."
+  std::uint64_t bad_rows = 0;       // passed over, as data.max_bad_rows allows
+  std::vector<std::string> bad;     // the first of them, "file:line:column: reason"
+  std::vector<pb::Metric> metrics;  // "test_..."
 };
 
 // What scores mean: a probability where the loss is the logistic one, and a label where there are

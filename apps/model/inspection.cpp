@@ -31,8 +31,9 @@ std::string labels_of(const pb::ModelLabels& labels) {
 std::string reader_of(const pb::ModelManifest& m) {
   auto text = m.data_format() + format(", a key is a feature's number less %u", m.index_base());
   if (m.hash_bits() > 0 || m.hash_seed() > 0)
-    text += format("; names hash to %u bits with seed %llu", m.hash_bits() == 0 ? 64 : m.hash_bits(),
-                   static_cast<unsigned long long>(m.hash_seed()));
+    text +=
+        format("; names hash to %u bits with seed %llu", m.hash_bits() == 0 ? 64 : m.hash_bits(),
+               static_cast<unsigned long long>(m.hash_seed()));
   return text;
 }
 
@@ -59,15 +60,16 @@ void print_table(const pb::ModelTable& record, const table& t, std::ostream& out
   const auto& spec = record.spec();
   out << format("  table %s: %s, %u to a key, trained by %s\n", spec.name().c_str(),
                 spec.value_type().c_str(), spec.width(), spec.function().c_str());
-  line(out, "  rows", count_of(record.rows(), "row") + ", " +
-                          count_of(record.nonzeros(), "non-zero"));
-  line(out, "  norms", format("L1 %.6g, L2 %.6g, largest %.6g", record.sum_absolutes(),
-                              std::sqrt(record.sum_squares()), n.largest));
+  line(out, "  rows",
+       count_of(record.rows(), "row") + ", " + count_of(record.nonzeros(), "non-zero"));
+  line(out, "  norms",
+       format("L1 %.6g, L2 %.6g, largest %.6g", record.sum_absolutes(),
+              std::sqrt(record.sum_squares()), n.largest));
   if (record.l1() > 0 || record.l2() > 0)
     line(out, "  penalties", format("l1 %.6g, l2 %.6g", record.l1(), record.l2()));
-  line(out, "  state", record.state_bytes() > 0
-                           ? count_of(record.state_bytes(), "byte") + " to a row"
-                           : std::string("none was saved"));
+  line(out, "  state",
+       record.state_bytes() > 0 ? count_of(record.state_bytes(), "byte") + " to a row"
+                                : std::string("none was saved"));
   line(out, "  parts", count_of(static_cast<std::uint64_t>(record.parts_size()), "file"));
   if (n.not_finite > 0) line(out, "  beware", count_of(n.not_finite, "value") + " not finite");
 }
@@ -79,8 +81,9 @@ void print_inspection(const saved_model& model, const dictionary& names, std::si
   const auto& m = model.manifest;
   out << model.folder << ": a model of the app '" << m.app() << "', written by Troupe "
       << m.troupe() << '\n';
-  line(out, "job", m.job() + ", seed " + std::to_string(m.seed()) +
-                       (m.clocks() > 0 ? ", " + count_of(m.clocks(), "clock") : ""));
+  line(out, "job",
+       m.job() + ", seed " + std::to_string(m.seed()) +
+           (m.clocks() > 0 ? ", " + count_of(m.clocks(), "clock") : ""));
   line(out, "loss", m.loss() + (m.bias() ? ", with a bias" : ", without a bias"));
   line(out, "labels", labels_of(m.labels()));
   line(out, "reads", reader_of(m));

@@ -56,7 +56,8 @@ result<void> read_part(file_system& files, const std::string& path, const pb::Mo
     const auto rows = file->read(i);
     if (!rows) return rows.failure();
     if (auto done = into.put(rows->positions, rows->values.data(),
-                             with_state ? rows->state.data() : nullptr); !done)
+                             with_state ? rows->state.data() : nullptr);
+        !done)
       return error{errc::damaged, path + ": " + done.failure().text};
   }
   return {};
@@ -65,14 +66,12 @@ result<void> read_part(file_system& files, const std::string& path, const pb::Mo
 result<std::shared_ptr<const table>> load_table(file_system& files, const std::string& folder,
                                                 const pb::ModelTable& record, std::uint64_t seed,
                                                 model_content content, hash128& digest) {
-  const bool with_state =
-      content == model_content::values_and_state && record.state_bytes() > 0;
+  const bool with_state = content == model_content::values_and_state && record.state_bytes() > 0;
   auto made = empty_table(record.spec(), seed, with_state);
   if (!made) return error{errc::damaged, folder + ": " + made.failure().text};
   for (const auto& part : record.parts()) {
     if (auto done = verify_file(files, folder, part); !done) return done.failure();
-    if (auto done = read_part(files, folder + "/" + part.name(), part, with_state, **made);
-        !done)
+    if (auto done = read_part(files, folder + "/" + part.name(), part, with_state, **made); !done)
       return done.failure();
   }
   const auto summary = (*made)->summary();
@@ -104,16 +103,18 @@ result<saved_model> load_model(file_system& files, const std::string& folder,
   std::vector<hash128> digests;
   for (const auto& record : model.manifest.tables()) {
     digests.emplace_back();
-    auto loaded = load_table(files, model.folder, record, model.manifest.seed(), content,
-                             digests.back());
+    auto loaded =
+        load_table(files, model.folder, record, model.manifest.seed(), content, digests.back());
     if (!loaded) return loaded.failure();
     model.tables.push_back(std::move(*loaded));
   }
   if (to_hex(model_digest(digests)) != model.manifest.model_digest())
     return error{errc::damaged, model.folder + ": its tables do not give its digest"};
-  if (model.manifest.has_dictionary())
-    if (auto done = verify_file(files, model.folder, model.manifest.dictionary()); !done)
-      return done.failure();
+  for (const auto* beside :
+       {model.manifest.has_dictionary() ? &model.manifest.dictionary() : nullptr,
+        model.manifest.has_history() ? &model.manifest.history() : nullptr})
+    if (beside != nullptr)
+      if (auto done = verify_file(files, model.folder, *beside); !done) return done.failure();
   return model;
 }
 

@@ -21,7 +21,8 @@ bool all_names_plain(const pb::ModelManifest& manifest) {
   for (const auto& table : manifest.tables())
     for (const auto& part : table.parts())
       if (!plain(part.name())) return false;
-  return !manifest.has_dictionary() || plain(manifest.dictionary().name());
+  return (!manifest.has_dictionary() || plain(manifest.dictionary().name())) &&
+         (!manifest.has_history() || plain(manifest.history().name()));
 }
 
 result<std::string> json_of(const pb::ModelManifest& manifest, bool one_line) {
@@ -62,14 +63,17 @@ result<void> write_manifest(file_system& files, const std::string& folder,
 }
 
 result<std::string> manifest_line(const pb::ModelManifest& manifest) {
-  return json_of(manifest, true);
+  auto alone = manifest;
+  alone.clear_history();
+  alone.clear_dictionary();
+  for (auto& table : *alone.mutable_tables()) table.clear_parts();
+  return json_of(alone, true);
 }
 
 result<pb::ModelManifest> parse_manifest_line(const std::string& text) {
   pb::ModelManifest manifest;
   const bool parsed = parse(text, manifest);
-  if (parsed && manifest.format() > model_format)
-    return error{errc::bad_data, too_new(manifest)};
+  if (parsed && manifest.format() > model_format) return error{errc::bad_data, too_new(manifest)};
   if (!parsed || manifest.format() == 0)
     return error{errc::bad_data, "it is no manifest of a model"};
   return manifest;

@@ -15,7 +15,8 @@ constexpr const char* history_name = "history.jsonl";
 
 result<void> write_manifest(file_system& files, const std::string& folder,
                             const pb::ModelManifest& manifest);
-// The same on one line, for files that carry a model with them; and back.
+// The same on one line and without the folder's files, for files that carry a model with them; and
+// back.
 result<std::string> manifest_line(const pb::ModelManifest& manifest);
 result<pb::ModelManifest> parse_manifest_line(const std::string& text);
 

@@ -25,6 +25,7 @@ pb::TableSummary summary_of(const table& t, std::uint32_t number) {
 void forget_figures(pb::ModelManifest& manifest) {
   manifest.clear_metrics();
   manifest.clear_dictionary();
+  manifest.clear_history();
   manifest.clear_model_digest();
   for (auto& table : *manifest.mutable_tables()) table.clear_parts();
 }
@@ -54,8 +55,8 @@ result<pb::ModelManifest> save_imported(file_system& files, imported_model model
     const auto made = table_of(*spec, manifest.seed(), rows);
     if (!made) return made.failure();
     parts.push_back(message.name() + ".part-0.rows");
-    const auto written = write_rows(files, place.partial() + "/" + parts.back(), **made,
-                                    rows.state_numbers > 0);
+    const auto written =
+        write_rows(files, place.partial() + "/" + parts.back(), **made, rows.state_numbers > 0);
     if (!written) return written.failure();
     summaries.push_back(summary_of(**made, static_cast<std::uint32_t>(i)));
   }

@@ -13,7 +13,7 @@
 namespace troupe {
 
 struct imported_model {
-  pb::ModelManifest manifest;       // its parts, figures and digests are those of the exported model
+  pb::ModelManifest manifest;  // its parts, figures and digests are those of the exported model
   std::vector<sorted_rows> tables;  // by the manifest's tables
   std::string names;                // lines "key TAB name", or empty
 };

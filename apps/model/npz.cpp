@@ -19,8 +19,8 @@ std::string npy_header(const std::string& type, const std::vector<std::size_t>& 
   std::string dimensions;
   for (const auto n : shape) dimensions += std::to_string(n) + ", ";
   if (shape.size() > 1) dimensions.resize(dimensions.size() - 2);
-  std::string text = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + dimensions +
-                     "), }";
+  std::string text =
+      "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + dimensions + "), }";
   constexpr std::size_t fixed = 10;
   text.append(63 - (fixed + text.size()) % 64, ' ');
   text += '\n';
@@ -72,7 +72,8 @@ std::optional<npy> parse_npy(std::string_view file) {
     at = static_cast<std::size_t>(end - shape.c_str());
     while (at < shape.size() && (shape[at] == ',' || shape[at] == ' ')) ++at;
   }
-  const std::size_t size = array.type.empty() ? 0 : static_cast<std::size_t>(array.type.back() - '0');
+  const std::size_t size =
+      array.type.empty() ? 0 : static_cast<std::size_t>(array.type.back() - '0');
   if (array.shape.empty() || array.shape.size() > 2 || size == 0 || size > 8 ||
       array.bytes.size() != elements * size)
     return std::nullopt;
@@ -97,10 +98,9 @@ class npz_writer {
     if (!archive_) return failed("cannot be created");
     kept_.push_back(std::make_unique<std::string>(std::move(content)));
     auto* source = zip_source_buffer(archive_.get(), kept_.back()->data(), kept_.back()->size(), 0);
-    const auto index =
-        source == nullptr
-            ? -1
-            : zip_file_add(archive_.get(), (name + ".npy").c_str(), source, ZIP_FL_ENC_UTF_8);
+    const auto index = source == nullptr ? -1
+                                         : zip_file_add(archive_.get(), (name + ".npy").c_str(),
+                                                        source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
       zip_source_free(source);
       return failed(zip_strerror(archive_.get()));
@@ -117,9 +117,7 @@ class npz_writer {
   }
 
  private:
-  result<void> failed(const std::string& why) const {
-    return error{errc::io, path_ + ": " + why};
-  }
+  result<void> failed(const std::string& why) const { return error{errc::io, path_ + ": " + why}; }
   const std::string path_;
   archive_handle archive_;
   std::vector<std::unique_ptr<std::string>> kept_;
@@ -238,13 +236,13 @@ result<void> write_npz(const saved_model& model, const std::string& names, bool 
     const auto& name = t->spec().name;
     std::string keys(reinterpret_cast<const char*>(rows.keys.data()), count * sizeof(key_id));
     if (auto done = out.add(name + ".keys", npy_header("<u8", {count}) + keys); !done) return done;
-    if (auto done = out.add(name + ".values", npy_header(type, {count, t->spec().width}) +
-                                                  text_of(rows.values));
+    if (auto done = out.add(name + ".values",
+                            npy_header(type, {count, t->spec().width}) + text_of(rows.values));
         !done)
       return done;
     if (rows.state_numbers == 0) continue;
-    if (auto done = out.add(name + ".state", npy_header(type, {count, rows.state_numbers}) +
-                                                 text_of(rows.state));
+    if (auto done = out.add(name + ".state",
+                            npy_header(type, {count, rows.state_numbers}) + text_of(rows.state));
         !done)
       return done;
   }

@@ -147,6 +147,11 @@ result<void> model_folder::publish(file_system& files, pb::ModelManifest descrip
     if (auto done = add_part(files, partial(), name, manifest); !done) return done;
   if (!dictionary.empty())
     if (auto done = copy_dictionary(files, dictionary, partial(), manifest); !done) return done;
+  if (files.exists(partial() + "/" + history_name)) {
+    const auto record = describe_file(files, partial(), history_name);
+    if (!record) return record.failure();
+    *manifest.mutable_history() = *record;
+  }
   if (auto done = write_manifest(files, partial(), manifest); !done) return done;
   if (auto done = files.sync_folder(partial()); !done) return done;
   if (auto done = put_in_place(files, *this); !done) return done;

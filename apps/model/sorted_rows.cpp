@@ -42,9 +42,8 @@ void reorder(std::vector<std::byte>& rows, std::size_t size,
 }  // namespace
 
 void for_each_row(const table& t, const std::function<void(key_id, const std::byte*)>& visit) {
-  for_each_stored(t, false, [&](key_id key, const std::byte* values, const std::byte*) {
-    visit(key, values);
-  });
+  for_each_stored(
+      t, false, [&](key_id key, const std::byte* values, const std::byte*) { visit(key, values); });
 }
 
 double number_at(value_type type, const std::byte* row, std::size_t index) {
@@ -101,9 +100,8 @@ result<std::shared_ptr<table>> table_of(const table_spec& spec, std::uint64_t se
   order.reserve(rows.keys.size());
   for (std::size_t i = 0; i < rows.keys.size(); ++i) {
     if (!spec.keys.contains(rows.keys[i]))
-      return error{errc::bad_data,
-                   format("table '%s' has no place for key %llu", spec.name.c_str(),
-                          static_cast<unsigned long long>(rows.keys[i]))};
+      return error{errc::bad_data, format("table '%s' has no place for key %llu", spec.name.c_str(),
+                                          static_cast<unsigned long long>(rows.keys[i]))};
     order.emplace_back(spec.keys.position_of(rows.keys[i]), i);
   }
   std::sort(order.begin(), order.end());

@@ -9,8 +9,8 @@
 //
 // Each table follows its own comment line; keys ascend; numbers are the shortest digits that read
 // back as the same number, first the values and then the optimiser's state; the name comes last,
-// where a dictionary has one. text_import.hpp reads it back. Sorted in memory: 16 bytes a row on top
-// of the model.
+// where a dictionary has one. text_import.hpp reads it back. Sorted in memory: 16 bytes a row on
+// top of the model.
 
 #include <iosfwd>
 #include <string>

@@ -56,7 +56,8 @@ class text_model {
       auto done = line.front() == '#' ? read_comment(line) : read_row(line);
       if (!done) return done.failure();
     }
-    if (!described_) return wrong("there is no line '# manifest': it is no model that was exported");
+    if (!described_)
+      return wrong("there is no line '# manifest': it is no model that was exported");
     return std::move(model_);
   }
 

@@ -73,7 +73,8 @@ TEST_CASE("the export lists every row, the same whatever cluster saved it") {
     }
   CHECK(rows == done.number("nonzeros"));
   here.train({"--servers", "3"});
-  CHECK(here.troupe({"export", "--model", "model"}).out == one.out);
+  const auto rows_in = [](const std::string& text) { return text.substr(text.find("# table")); };
+  CHECK(rows_in(here.troupe({"export", "--model", "model"}).out) == rows_in(one.out));
 
   const auto telling = here.troupe({"export", "--model", "model", "--telling", "3"});
   CHECK(telling.exit_code == 0);

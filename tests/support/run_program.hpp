@@ -1,6 +1,6 @@
 #pragma once
 // Runs a program as its user would: words, environment, current folder, a deadline; and what came
-// of it. Standard input is empty.
+// of it.
 //
 //   const auto end = testing::run_program({"/bin/ls", "-l"}, {folder.path()});
 //   CHECK(end.exit_code == 0);
@@ -30,6 +30,7 @@ struct program_place {
   std::string folder = ".";                        // the current folder
   std::map<std::string, std::string> environment;  // on top of the test's own; empty values: unset
   std::chrono::seconds deadline{60};
+  std::string input = "/dev/null";  // the file that is standard input
 };
 
 struct program_end {
@@ -51,7 +52,7 @@ class running_program {
     pid_ = fork();
     if (pid_ == 0) {
       // Only what is safe after fork(): no allocation, no locks.
-      const int nothing = open("/dev/null", O_RDONLY);
+      const int nothing = open(place.input.c_str(), O_RDONLY);
       const bool ready = dup2(nothing, 0) >= 0 && dup2(pipes[out][1], 1) >= 0 &&
                          dup2(pipes[err][1], 2) >= 0 && fcntl(pipes[life][1], F_SETFD, 0) == 0 &&
                          chdir(place.folder.c_str()) == 0;

@@ -62,13 +62,14 @@ std::string reading_of(const std::string& format_name, format_options options, c
 }
 
 const std::string no_counts(12, '\t'), no_categories(25, '\t');
-std::string criteo(const std::string& label, const std::string& count, const std::string& category) {
+std::string criteo(const std::string& label, const std::string& count,
+                   const std::string& category) {
   return label + "\t" + count + no_counts + "\t" + category + no_categories;
 }
 
 void people(format_options& o) {
-  o.csv.columns = {{"y", "label"}, {"age", "number"}, {"job", "category"},
-                   {"w", "weight"}, {"who", "id"},    {"q", "group"}};
+  o.csv.columns = {{"y", "label"},  {"age", "number"}, {"job", "category"},
+                   {"w", "weight"}, {"who", "id"},     {"q", "group"}};
 }
 const std::string head = "y,age,job,w,who,q";
 
@@ -115,14 +116,23 @@ TEST_CASE("odd, malformed and hostile lines give a row or a message, in every fo
       {"libsvm", plain, {"1 qid:1 qid:2"}, "9: 'qid:' comes twice in this line"},
       {"libsvm", plain, {"1 cost:0.5 3:1"}, "1*0.5 2:1"},
       {"libsvm", plain, {"1 cost:-1 3:1"}, "8: weight '-1' is below 0"},
-      {"libsvm", plain, {"1 sid:2 3:1"}, "3: 'sid:' belongs to a dialect of LIBSVM text that is not read"},
-      {"libsvm", plain, {"1:2 3:1"}, "1: a label must come before '1:2'; label:weight is read with data.label_weights"},
+      {"libsvm",
+       plain,
+       {"1 sid:2 3:1"},
+       "3: 'sid:' belongs to a dialect of LIBSVM text that is not read"},
+      {"libsvm",
+       plain,
+       {"1:2 3:1"},
+       "1: a label must come before '1:2'; label:weight is read with data.label_weights"},
       {"libsvm", weights, {"1:2.5 3:1"}, "1*2.5 2:1"},
       {"libsvm", weights, {"1:x 3:1"}, "3: weight 'x' is not a number"},
       {"libsvm", weights, {"x:1 3:1"}, "1: label 'x' is not a number"},
       {"libsvm", weights, {"1:-0.5 3:1"}, "3: weight '-0.5' is below 0"},
       {"libsvm", weights, {"1:inf 3:1"}, "3: weight 'inf' is not finite"},
-      {"libsvm", plain, {"1,2,3 4:1"}, "1: label '1,2,3' is not a number; several labels are not read"},
+      {"libsvm",
+       plain,
+       {"1,2,3 4:1"},
+       "1: label '1,2,3' is not a number; several labels are not read"},
       {"libsvm", optional, {"3:1 4:0.5"}, "? 2:1 3:0.5"},
       {"libsvm", optional, {"-1 3:1"}, "-1 2:1"},
       {"libsvm", optional, {"3:1 3:2"}, "5: index 3 comes twice in this line"},
@@ -136,14 +146,23 @@ TEST_CASE("odd, malformed and hostile lines give a row or a message, in every fo
       {"libffm", plain, {"0 0:1:1 1:1:0.5"}, "0 0:1 0:0.5"},
       {"libffm", plain, {"0 0:1:1 0:1:1"}, "9: index 1 comes twice in field 0 of this line"},
       {"libffm", plain, {"1 4294967295:2:1"}, "1 1:1"},
-      {"libffm", plain, {"1 4294967296:2:1"}, "3: field '4294967296' is not an integer from 0 to 2^32-1"},
+      {"libffm",
+       plain,
+       {"1 4294967296:2:1"},
+       "3: field '4294967296' is not an integer from 0 to 2^32-1"},
       {"libffm", plain, {"1 user:2:1"}, "3: field 'user' is not an integer from 0 to 2^32-1"},
       {"libffm", plain, {"1 2:1"}, "3: '2:1' has one colon: a feature is field:index:value"},
       {"libffm", plain, {"1 2"}, "3: '2' has no colon: a feature is field:index:value"},
-      {"libffm", plain, {"1 1:2:3:4"}, "3: '1:2:3:4' has more than two colons: a feature is field:index:value"},
+      {"libffm",
+       plain,
+       {"1 1:2:3:4"},
+       "3: '1:2:3:4' has more than two colons: a feature is field:index:value"},
       {"libffm", plain, {"1 1::1"}, "3: '1::1' has no index before its colon"},
       {"libffm", plain, {"1 1:2:"}, "3: '1:2:' has no value after its colon"},
-      {"libffm", plain, {"1 1:0:1"}, "5: index 0 in data whose indices start at 1 (see index_base)"},
+      {"libffm",
+       plain,
+       {"1 1:0:1"},
+       "5: index 0 in data whose indices start at 1 (see index_base)"},
       {"libffm", plain, {"1 -1:2:1"}, "3: field '-1' is not an integer from 0 to 2^32-1"},
       {"libffm", names, {"1 3:red:1 4:red:1"}, "1 3=red:1 4=red:1"},
       {"libffm", plain, {"1 qid:3 0:1:1"}, "1 group=3 0:1"},
@@ -155,7 +174,10 @@ TEST_CASE("odd, malformed and hostile lines give a row or a message, in every fo
       {"criteo", buckets, {criteo("0", "0", "")}, "0 I1=0:1"},
       {"criteo", buckets, {criteo("0", "", "")}, "0"},
       {"criteo", buckets, {criteo("0", "9223372036854775807", "")}, "0 I1=l1906:1"},
-      {"criteo", buckets, {criteo("0", "9223372036854775808", "")}, "3: I1 '9223372036854775808' is beyond 64 bits"},
+      {"criteo",
+       buckets,
+       {criteo("0", "9223372036854775808", "")},
+       "3: I1 '9223372036854775808' is beyond 64 bits"},
       {"criteo", values, {criteo("0", "3", "")}, "0 I1:3"},
       {"criteo", plain, {criteo("0", "-1", "")}, "0 I1:-0.693147182"},
       {"criteo", buckets, {criteo("0", "1.5", "")}, "3: I1 '1.5' is not a whole number"},
@@ -163,42 +185,80 @@ TEST_CASE("odd, malformed and hostile lines give a row or a message, in every fo
       {"criteo", buckets, {criteo("0", " 3", "")}, "3: I1 ' 3' is not a whole number"},
       {"criteo", buckets, {criteo("", "3", "")}, "1: the label is missing"},
       {"criteo", buckets, {criteo("click", "3", "")}, "1: label 'click' is not a number"},
-      {"criteo", buckets, {criteo("0", "3", std::string("a\0b", 3))}, "18: byte 0x00 has no place in a category"},
-      {"criteo", buckets, {"1\t2\t3"}, "1: 3 columns; a row of Criteo's has 40, a label, 13 counts and 26 categories, between tabs"},
-      {"criteo", buckets, {"hello"}, "1: 1 column; a row of Criteo's has 40, a label, 13 counts and 26 categories, between tabs"},
-      {"criteo", buckets, {criteo("0", "1", "") + "\t"}, "1: 41 columns; a row of Criteo's has 40, a label, 13 counts and 26 categories, between tabs"},
+      {"criteo",
+       buckets,
+       {criteo("0", "3", std::string("a\0b", 3))},
+       "18: byte 0x00 has no place in a category"},
+      {"criteo",
+       buckets,
+       {"1\t2\t3"},
+       "1: 3 columns; a row of Criteo's has 40, a label, 13 counts and 26 categories, between "
+       "tabs"},
+      {"criteo",
+       buckets,
+       {"hello"},
+       "1: 1 column; a row of Criteo's has 40, a label, 13 counts and 26 categories, between tabs"},
+      {"criteo",
+       buckets,
+       {criteo("0", "1", "") + "\t"},
+       "1: 41 columns; a row of Criteo's has 40, a label, 13 counts and 26 categories, between "
+       "tabs"},
       {"criteo", optional, {criteo("0", "3", "ab").substr(2)}, "? I1:1.38629436 C1=ab:1"},
       {"criteo", buckets, {""}, "nothing"},
       // CSV
       {"csv", csv, {head}, "nothing"},
       {"csv", csv, {head, "1,0,clerk,,,"}, "1 job=clerk:1"},
-      {"csv", csv, {head, "1,-1,\"cl\"\"erk, sr\",2,ann,9"}, "1*2 id=ann group=9 age:-0.693147182 job=cl\"erk, sr:1"},
+      {"csv",
+       csv,
+       {head, "1,-1,\"cl\"\"erk, sr\",2,ann,9"},
+       "1*2 id=ann group=9 age:-0.693147182 job=cl\"erk, sr:1"},
       {"csv", csv, {head, " 1 , 2 , clerk ,,,"}, "1 age:1.09861231 job=clerk:1"},
       {"csv", csv, {head, "1,2,clerk"}, "5: 3 fields, where the header has 6"},
       {"csv", csv, {head, "1,2,clerk,,,,7"}, "14: 7 fields, where the header has 6"},
-      {"csv", csv, {head, "1,2,\"clerk,,,"}, "5: a quote that does not end on its line; fields of several lines are not read"},
-      {"csv", csv, {head, "1,2,\"clerk\"x,,,"}, "12: text behind a closing quote; a quote within quotes is written twice"},
+      {"csv",
+       csv,
+       {head, "1,2,\"clerk,,,"},
+       "5: a quote that does not end on its line; fields of several lines are not read"},
+      {"csv",
+       csv,
+       {head, "1,2,\"clerk\"x,,,"},
+       "12: text behind a closing quote; a quote within quotes is written twice"},
       {"csv", csv, {head, "1,2,5\" pipe,,,"}, "1 age:1.09861231 job=5\" pipe:1"},
       {"csv", csv, {head, ",2,clerk,,,"}, "1: the label is missing"},
-      {"csv", csv, {head, "maybe,2,clerk,,,"}, "1: label 'y': 'maybe' is not a number and none of data.csv.label_words"},
+      {"csv",
+       csv,
+       {head, "maybe,2,clerk,,,"},
+       "1: label 'y': 'maybe' is not a number and none of data.csv.label_words"},
       {"csv", csv, {head, "1,old,clerk,,,"}, "3: number 'age': 'old' is not a number"},
       {"csv", csv, {head, "1,nan,clerk,,,"}, "3: number 'age': 'nan' is not finite"},
       {"csv", values, {"y,age"}, "1! no column is the label; see data.csv.columns"},
       {"csv", csv, {head, "1,2,clerk,-3,,"}, "11: weight 'w': '-3' is below 0"},
-      {"csv", words, {head, "yes,1e39,clerk,,,"}, "5: number 'age': '1e39' is too large for a 32-bit float"},
+      {"csv",
+       words,
+       {head, "yes,1e39,clerk,,,"},
+       "5: number 'age': '1e39' is too large for a 32-bit float"},
       {"csv", words, {head, "yes,NA,?,,,"}, "1"},
       {"csv", words, {head, "no,2,clerk,,,"}, "0 age:2 job=clerk:1"},
       {"csv", csv, {head, ""}, "nothing"},
       {"csv", csv, {"y,age,job,w,who,y"}, "17! two columns are called 'y'"},
-      {"csv", csv, {"y,agee,job,w,who,q"}, "1! there is no column 'age', which data.csv.columns names; did you mean 'agee'?"},
-      {"csv", csv, {"\"y,age,job"}, "1! a quote that does not end on its line; fields of several lines are not read"},
+      {"csv",
+       csv,
+       {"y,agee,job,w,who,q"},
+       "1! there is no column 'age', which data.csv.columns names; did you mean 'agee'?"},
+      {"csv",
+       csv,
+       {"\"y,age,job"},
+       "1! a quote that does not end on its line; fields of several lines are not read"},
       {"csv", optional, {"age,job", "2,clerk"}, "? age:1.09861231 job=clerk:1"},
       {"csv", optional, {head, ",2,clerk,,,"}, "? age:1.09861231 job=clerk:1"},
       {"csv", numbered, {"y,3,7", "1,0.5,2"}, "1 2:0.5 6:2"},
       {"csv", numbered, {"y,0,7"}, "3! column 0 in data whose indices start at 1 (see index_base)"},
       {"csv", headless, {"1\ta\tb"}, "1 2=a:1 3=b:1"},
       {"csv", headless, {"1\ta\tb", "1\ta"}, "3: 2 fields, where the first row has 3"},
-      {"csv", csv, {head, "1,2,\xC3\xA9t\xC3\xA9,,,x\x01"}, "1 group=8295208907719635646 age:1.09861231 job=\xC3\xA9t\xC3\xA9:1"},
+      {"csv",
+       csv,
+       {head, "1,2,\xC3\xA9t\xC3\xA9,,,x\x01"},
+       "1 group=8295208907719635646 age:1.09861231 job=\xC3\xA9t\xC3\xA9:1"},
   };
   static_assert(sizeof table / sizeof table[0] >= 60);
   for (const auto& row : table) {
@@ -221,7 +281,8 @@ TEST_CASE("settings that make no sense are refused by name") {
   options.csv.separator = '"';
   CHECK(reading_of("csv", options, {}).find("error: data.csv.separator") == 0);
   for (const auto* text : {"a", "a*b*c*d*e"})
-    CHECK(reading_of("csv", with(people), {}, {{}, {}, {text}, row_scaling::none}).find("error: data.interactions: '") == 0);
+    CHECK(reading_of("csv", with(people), {}, {{}, {}, {text}, row_scaling::none})
+              .find("error: data.interactions: '") == 0);
 }
 
 TEST_CASE("names hash by XXH64 in their namespace, to as many bits as wanted") {
@@ -262,7 +323,8 @@ TEST_CASE("of a namespace with itself every pair comes once; too many are a faul
   const auto pairs = [](int features) {
     std::string line = "1";
     for (int i = 1; i <= features; ++i) line += format(" 0:%d:1", i);
-    const auto text = reading_of("libffm", with(unchanged), {line}, {{}, {}, {"0*0"}, row_scaling::none});
+    const auto text =
+        reading_of("libffm", with(unchanged), {line}, {{}, {}, {"0*0"}, row_scaling::none});
     return text.find("features") != std::string::npos
                ? text
                : std::to_string(std::count(text.begin(), text.end(), ':') - features);
@@ -286,8 +348,7 @@ TEST_CASE("a file's header names its columns anew, and namespaces keep their fie
     for (const auto& f : row.features) fields[f.key] = f.field;
     return fields;
   };
-  CHECK(fields_of(head, "1,5,clerk,1,a,1") ==
-        fields_of("q,who,w,job,age,y", "1,a,1,clerk,5,1"));
+  CHECK(fields_of(head, "1,5,clerk,1,a,1") == fields_of("q,who,w,job,age,y", "1,a,1,clerk,5,1"));
 }
 
 TEST_CASE("standard input is no file of a data set") {

@@ -2,6 +2,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
+#include <map>
 
 #include "actors/worker/data/minibatch_schedule.hpp"
 #include "core/random.hpp"
@@ -126,4 +127,36 @@ TEST_CASE("the rows before a clock are those of all minibatches before it") {
     CHECK(asked.rows_before(schedule.clocks()) == rows);
     CHECK(rows == 3 * part.rows());
   }
+}
+
+TEST_CASE("slots that take blocks in turn have every row once, and further rows change no clock") {
+  schedule_options options;
+  options.epochs = 1;
+  options.rows = 7;
+  options.shuffle = false;
+  const auto equal_blocks = [](std::size_t count) {
+    std::vector<block_place> blocks(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      blocks[i].first_row = i * 20;
+      blocks[i].rows = 20;
+    }
+    return blocks;
+  };
+  const auto short_set = equal_blocks(6), long_set = equal_blocks(11);
+  std::map<std::pair<std::size_t, std::uint32_t>, int> seen;
+  for (options.slot = 0; options.slot < 3; ++options.slot) {
+    auto one = minibatch_schedule::in_turn(short_set, 3, options);
+    auto more = minibatch_schedule::in_turn(long_set, 3, options);
+    CHECK(one.clocks() == 6);  // two blocks of three minibatches
+    for (std::uint64_t clock = 0; clock < one.clocks(); ++clock) {
+      const auto now = one.at(clock), later = more.at(clock);
+      CHECK(now.block == later.block);
+      CHECK(std::equal(now.rows.begin(), now.rows.end(), later.rows.begin(), later.rows.end()));
+      for (const auto row : now.rows) ++seen[{now.block, row}];
+    }
+  }
+  CHECK(seen.size() == 120);
+  for (const auto& [row, times] : seen) CHECK(times == 1);
+  CHECK(minibatch_schedule::in_turn(equal_blocks(2), 3, options).clocks() ==
+        0);  // slot 3 of 2 blocks
 }

@@ -83,3 +83,22 @@ TEST_CASE("a test set with a label that the training set lacks is refused by nam
   CHECK(map->check(facts_of({0, 1}), "data.test").failure().text ==
         "data.test has the label 0, which no training row has");
 }
+
+TEST_CASE("both labels can be named, and then the data need not have both") {
+  const auto of = [](const std::vector<double>& labels, const char* positive,
+                     const char* negative) {
+    return label_map::make(loss_kind::logistic, positive, facts_of(labels), negative);
+  };
+  const auto one = of({0}, "1", "0");
+  REQUIRE(one.ok());
+  CHECK((*one)(0) == -1);
+  CHECK((*one)(1) == 1);
+  CHECK(of({0, 1, 2}, "1", "0").failure().text ==
+        "the training rows have the labels 0, 1, 2, and data.positive_label and "
+        "data.negative_label are 1 and 0");
+  // The other one is the positive.
+  CHECK((*of({1, 2}, "auto", "2"))(1) == 1);
+  CHECK((*of({1, 2}, "auto", "1"))(2) == 1);
+  CHECK((*of({3}, "auto", "3"))(3) == -1);
+  CHECK_FALSE(of({1, 2}, "auto", "5").ok());
+}

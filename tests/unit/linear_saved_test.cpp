@@ -114,8 +114,8 @@ TEST_CASE("parameters that nobody pushed to have their initial values in a saved
   const auto figures = evaluate_saved(f.files, options);
   REQUIRE(figures.ok());
   const auto all = values(*figures);
-  const auto auc = std::find_if(all.begin(), all.end(),
-                                [](const auto& one) { return one.first == "test_auc"; });
+  const auto auc =
+      std::find_if(all.begin(), all.end(), [](const auto& one) { return one.first == "test_auc"; });
   REQUIRE(auc != all.end());
   CHECK(auc->second != 0.5);  // what scores that are all alike would give
 }
@@ -173,7 +173,8 @@ TEST_CASE("a range is taken from the data where the job leaves it open, else hel
         std::max(open.train->facts().largest_key, open.test->facts().largest_key));
 
   fixture narrow("[tables.weights]\npartition = 'range'\nfirst = 0\nlast = 20\n");
-  const auto refused = make_linear_job(narrow.job, {&narrow.train->facts(), nullptr, nullptr, nullptr});
+  const auto refused =
+      make_linear_job(narrow.job, {&narrow.train->facts(), nullptr, nullptr, nullptr});
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.failure().code == errc::bad_config);
   CHECK(refused.failure().text.find("tables.weights: the data have the key ") == 0);
@@ -182,5 +183,6 @@ TEST_CASE("a range is taken from the data where the job leaves it open, else hel
 TEST_CASE("a data set without rows cannot be trained on") {
   fixture f;
   const data_facts none;
-  CHECK(make_linear_job(f.job, {&none, nullptr, nullptr, nullptr}).failure().text == "data.train has no rows");
+  CHECK(make_linear_job(f.job, {&none, nullptr, nullptr, nullptr}).failure().text ==
+        "data.train has no rows");
 }

@@ -20,7 +20,7 @@ struct data_options {
   row_shape shape;
   row_choice rows;
   std::uint64_t max_names = 0;  // of hashed features that are kept beside the cache, for reports
-  block_limits blocks;  // at least 1 row, at most 1 GiB
+  block_limits blocks;          // at least 1 row, at most 1 GiB
   // At most 1 GiB; a longer line is an error and never passed over.
   std::uint64_t max_line_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_bad_rows = 0;  // faulty rows that are passed over, in all files together

@@ -46,7 +46,7 @@ struct cache_contents {
   data_facts facts;
   skipped_rows skipped;
   std::uint64_t dropped_negatives = 0;  // by row_choice::negative_keep
-  std::vector<block_place> blocks;  // in row order, without gaps
+  std::vector<block_place> blocks;      // in row order, without gaps
 };
 
 class cache_writer {

@@ -41,7 +41,8 @@ class criteo_reader final : public row_reader {
     for (std::uint32_t field = 0; fine && field < fields; ++field) {
       const auto column = next_column();
       if (!column.empty())
-        fine = field < counts ? read_count(column, field, into) : read_category(column, field, into);
+        fine =
+            field < counts ? read_count(column, field, into) : read_category(column, field, into);
     }
     if (fine) return row_outcome::row;
     fault = std::move(fault_);
@@ -85,9 +86,9 @@ class criteo_reader final : public row_reader {
       return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7F;
     });
     if (odd != text.end())
-      return note(text.substr(static_cast<std::size_t>(odd - text.begin())),
-                  format("byte 0x%02X has no place in a category",
-                         static_cast<unsigned char>(*odd)));
+      return note(
+          text.substr(static_cast<std::size_t>(odd - text.begin())),
+          format("byte 0x%02X has no place in a category", static_cast<unsigned char>(*odd)));
     into.features.push_back({spaces_[field].key_of(text), 1, field});
     return true;
   }

@@ -73,8 +73,9 @@ class line_cutter {
     auto p = quote + 1;
     for (;; ++p) {
       if (p == line.size()) {
-        fault = {quote + 1, "a quote that does not end on its line; fields of several lines are "
-                            "not read"};
+        fault = {quote + 1,
+                 "a quote that does not end on its line; fields of several lines are "
+                 "not read"};
         return false;
       }
       if (line[p] != '"') {
@@ -174,8 +175,8 @@ class csv_reader final : public row_reader {
       made.push_back(std::move(c));
     }
     for (const auto& [name, word] : options_.csv.columns)
-      if (seen.count(name) == 0 && !(options_.labels_optional && word != "number" &&
-                                     word != "category"))
+      if (seen.count(name) == 0 &&
+          !(options_.labels_optional && word != "number" && word != "category"))
         return note(fields_.front(),
                     "there is no column " + quoted(name) + ", which data.csv.columns names" +
                         meant(name, made),
@@ -206,8 +207,7 @@ class csv_reader final : public row_reader {
 
   // A namespace keeps its field number in all files.
   bool make_features(const field_text& at, column& c) {
-    c.field =
-        numbers_.emplace(c.name, static_cast<std::uint32_t>(numbers_.size())).first->second;
+    c.field = numbers_.emplace(c.name, static_cast<std::uint32_t>(numbers_.size())).first->second;
     c.space.emplace(c.name, options_.hashing, options_.names.get());
     if (c.what != role::number || options_.numbers == number_form::buckets) return true;
     std::uint64_t index = 0;
@@ -270,8 +270,7 @@ class csv_reader final : public row_reader {
   bool read_number(const field_text& f, const column& c, double& number) {
     const auto fault = parse_exact(f.text, number);
     // A number is rounded to f32 in any case; labels and weights are to be exact.
-    if (fault == number_fault::none ||
-        (fault == number_fault::inexact && c.what == role::number))
+    if (fault == number_fault::none || (fault == number_fault::inexact && c.what == role::number))
       return true;
     return note(f, what(c) + " " + quoted(f.text) + " " + reason_of(fault) +
                        (c.what == role::label && fault == number_fault::malformed

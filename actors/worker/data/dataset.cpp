@@ -140,8 +140,7 @@ result<std::shared_ptr<const cache_file>> dataset::build() const {
       options_.max_names > 0 ? std::make_shared<name_list>(options_.max_names) : nullptr;
   auto built = build_cache(*files_, sources_, options_, part, meter_, names);
   // Before the cache: where that is, the names are.
-  if (built && names)
-    built = write_text_atomically(*files_, path_ + ".names", names->lines());
+  if (built && names) built = write_text_atomically(*files_, path_ + ".names", names->lines());
   if (built) built = files_->rename(part, path_);
   if (!built) {
     (void)files_->remove(part);

@@ -18,7 +18,7 @@ struct feature {
 };
 
 struct example {
-  double label = 0;  // as written: mapping {-1, +1} to classes is the application's matter
+  double label = 0;      // as written: mapping {-1, +1} to classes is the application's matter
   bool labelled = true;  // false only where the reader was told that labels may be missing
   double weight = 1;
   std::optional<std::string> id;

@@ -201,8 +201,9 @@ class libsvm_reader final : public row_reader {
       into.group = group;
       return at + token.size();
     }
-    return note(at, token,
-                "'" + std::string(name) + ":' belongs to a dialect of LIBSVM text that is not read");
+    return note(
+        at, token,
+        "'" + std::string(name) + ":' belongs to a dialect of LIBSVM text that is not read");
   }
 
   namespace_of_names& space_of(std::uint32_t field) {
@@ -230,7 +231,8 @@ class libsvm_reader final : public row_reader {
     // The index as written, which is key + base without overflow.
     std::string_view token = token_at(at, line_.data() + line_.size());
     std::string_view index = token.substr(with_fields ? token.find(':') + 1 : 0);
-    std::string text = "index " + std::string(index.substr(0, index.find(':'))) + " comes twice in ";
+    std::string text =
+        "index " + std::string(index.substr(0, index.find(':'))) + " comes twice in ";
     note(at, token,
          text + (with_fields ? "field " + std::to_string(features[number].field) + " of this line"
                              : "this line"));
@@ -263,9 +265,9 @@ class libsvm_reader final : public row_reader {
     const std::string_view token(at, static_cast<std::size_t>(text.data() + text.size() - at));
     if (text.empty()) return note(at, token, quoted(token) + " has no value after its colon");
     if (text.find(':') != std::string_view::npos)
-      return note(at, token,
-                  quoted(token) + (with_fields
-                                       ? " has more than two colons: a feature is field:index:value"
+      return note(
+          at, token,
+          quoted(token) + (with_fields ? " has more than two colons: a feature is field:index:value"
                                        : " has two colons: field:index:value is libffm text "
                                          "(data.format = \"libffm\")"));
     std::string reason = "value " + quoted(text) + " " + reason_of(fault);

@@ -3,11 +3,12 @@
 // slot's part, the options and the clock, so that a slot goes on at any clock, in whichever
 // process, without replaying what came before.
 //
-// The slot's part is a run of rows, cut by the blocks into *pieces*, or whole blocks. An epoch visits the pieces one after the
-// other and cuts each into minibatches; the last of a piece may be smaller, and no minibatch spans
-// two pieces, so its rows come from one block. Shuffled, each epoch orders the pieces, and the rows
-// within each piece, by (seed, slot, epoch). Rows are mixed no further than their piece: data
-// sorted by label is better shuffled beforehand. Every epoch has every row once.
+// The slot's part is a run of rows, cut by the blocks into *pieces*, or whole blocks. An epoch
+// visits the pieces one after the other and cuts each into minibatches; the last of a piece may be
+// smaller, and no minibatch spans two pieces, so its rows come from one block. Shuffled, each epoch
+// orders the pieces, and the rows within each piece, by (seed, slot, epoch). Rows are mixed no
+// further than their piece: data sorted by label is better shuffled beforehand. Every epoch has
+// every row once.
 //
 // Memory: 32 bytes a piece and 4 bytes a row of the largest. A step to the next clock costs
 // O(minibatch), the first one in a piece O(rows of the piece), the first one in an epoch O(pieces).

@@ -26,8 +26,7 @@ inline bool add_number(double number, const namespace_of_names& column, key_id o
     into.features.push_back({column.key_of(text), 1, field});
     return true;
   }
-  if (form == number_form::log)
-    number = number < 0 ? -math::log1p(-number) : math::log1p(number);
+  if (form == number_form::log) number = number < 0 ? -math::log1p(-number) : math::log1p(number);
   const auto value = static_cast<float>(number);
   if (!std::isfinite(value)) return false;
   if (value != 0) into.features.push_back({own_key, value, field});

@@ -22,8 +22,8 @@ void put_map(const Map& map, byte_writer& out, PutValue put_value) {
 
 void encode(const format_options& options, byte_writer& out) {
   out.put(options.index_base);
-  for (const bool flag : {options.labels_optional, options.label_weights, options.names_are_keys,
-                          options.csv.header})
+  for (const bool flag :
+       {options.labels_optional, options.label_weights, options.names_are_keys, options.csv.header})
     out.put(static_cast<std::uint8_t>(flag));
   out.put(options.hashing.seed);
   out.put(options.hashing.bits);

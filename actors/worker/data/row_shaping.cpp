@@ -61,9 +61,9 @@ bool row_shaper::resolve(const row_reader& reader, row_fault& fault) {
   const auto find = [&](const std::string& name, const char* key) {
     const auto field = reader.field_of(name);
     if (!field)
-      fault = {1, format("%s names the namespace '%s', which these data do not have", key,
-                         name.c_str()),
-               true};
+      fault = {
+          1, format("%s names the namespace '%s', which these data do not have", key, name.c_str()),
+          true};
     return field;
   };
   ignored_.clear();
@@ -111,14 +111,16 @@ bool row_shaper::shape(example& row, row_fault& fault) {
     }
   if (shape_.scaling == row_scaling::unit_length) {
     double squares = 0;
-    for (const auto& f : all) squares += static_cast<double>(f.value) * static_cast<double>(f.value);
+    for (const auto& f : all)
+      squares += static_cast<double>(f.value) * static_cast<double>(f.value);
     const double length = std::sqrt(squares);
     if (length > 0)
       for (auto& f : all) f.value = static_cast<float>(static_cast<double>(f.value) / length);
   }
   for (const auto& f : all)
     if (!std::isfinite(f.value)) {
-      fault = {1, "scaled or multiplied with others, a value is too large for a 32-bit float", false};
+      fault = {1, "scaled or multiplied with others, a value is too large for a 32-bit float",
+               false};
       return false;
     }
   return true;
@@ -141,8 +143,8 @@ bool row_shaper::cross(const interaction& one, example& row, std::size_t depth, 
     if (f.field != one.fields[depth]) continue;
     keys.push_back(f.key);
     const bool again = depth + 1 < one.fields.size() && one.fields[depth + 1] == f.field;
-    const bool fine = cross(one, row, depth + 1, again ? i + 1 : 0,
-                            value * static_cast<double>(f.value), keys);
+    const bool fine =
+        cross(one, row, depth + 1, again ? i + 1 : 0, value * static_cast<double>(f.value), keys);
     keys.pop_back();
     if (!fine) return false;
   }

@@ -30,7 +30,8 @@ struct row_shape {
   row_scaling scaling = row_scaling::none;
 
   bool empty() const {
-    return ignore.empty() && factors.empty() && interactions.empty() && scaling == row_scaling::none;
+    return ignore.empty() && factors.empty() && interactions.empty() &&
+           scaling == row_scaling::none;
   }
 };
 
@@ -56,8 +57,8 @@ class row_shaper {
     std::vector<std::uint32_t> fields;  // found by resolve()
     std::uint32_t own_field = 0;        // of what it makes
   };
-  bool cross(const interaction& one, example& row, std::size_t depth, std::size_t from, double value,
-             std::vector<key_id>& keys);
+  bool cross(const interaction& one, example& row, std::size_t depth, std::size_t from,
+             double value, std::vector<key_id>& keys);
 
   row_shape shape_;
   name_hashing hashing_;

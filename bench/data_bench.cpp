@@ -4,11 +4,11 @@
 //   data_bench [MEGABYTES]
 //
 // Files of that size (100) are drawn: clicks of 13 counts and 26 categories as Criteo's rows, and
-// the same rows as LIBSVM text. "parse" is one thread from the file to examples; "cache" is what the
-// first run of a job does, to the cache on disk; "again" is what the second one does until it has
-// its first minibatch. liblinear reads all of its file into memory and takes no step (an infinite
-// tolerance). "predict" is `troupe predict`'s work with a model of the file's features. Figures are
-// medians of turns in which all sides run.
+// the same rows as LIBSVM text. "parse" is one thread from the file to examples; "cache" is what
+// the first run of a job does, to the cache on disk; "again" is what the second one does until it
+// has its first minibatch. liblinear reads all of its file into memory and takes no step (an
+// infinite tolerance). "predict" is `troupe predict`'s work with a model of the file's features.
+// Figures are medians of turns in which all sides run.
 
 #include <unistd.h>
 
@@ -105,7 +105,9 @@ void first_minibatch(const std::string& path, const data_options& options) {
   must((*set)->load_block(0).ok(), "reading a block");
 }
 
-void shell(const std::string& command) { must(std::system(command.c_str()) == 0, command.c_str()); }
+void shell(const std::string& command) {
+  must(std::system(command.c_str()) == 0, command.c_str());
+}
 
 bool installed(const char* program) {
   return std::system((std::string("command -v ") + program + " >/dev/null").c_str()) == 0;
@@ -115,13 +117,14 @@ bool installed(const char* program) {
 void make_model(const std::string& folder, const std::string& libsvm) {
   const auto text = folder + "/weights.txt";
   auto* out = std::fopen(text.c_str(), "w");
-  std::fputs("# manifest {\"format\":1,\"app\":\"linear\",\"loss\":\"logistic\",\"labels\":{\"maps\":"
-             "true,\"negative\":-1,\"positive\":1},\"dataFormat\":\"libsvm\",\"indexBase\":1,"
-             "\"tables\":[{\"spec\":{\"name\":\"weights\",\"kind\":\"sparse\",\"valueType\":\"f32\","
-             "\"width\":1,\"combine\":\"each\",\"function\":\"add\",\"schedule\":\"constant\",\"clip\":"
-             "\"none\",\"initialiser\":\"zero\"}}],\"configuration\":\"[data]\\ntrain = \\\"-\\\"\\n"
-             "[model]\\nbias = false\\n\"}\n# table weights: f32, 1 value to a key, 1000000 rows\n",
-             out);
+  std::fputs(
+      "# manifest {\"format\":1,\"app\":\"linear\",\"loss\":\"logistic\",\"labels\":{\"maps\":"
+      "true,\"negative\":-1,\"positive\":1},\"dataFormat\":\"libsvm\",\"indexBase\":1,"
+      "\"tables\":[{\"spec\":{\"name\":\"weights\",\"kind\":\"sparse\",\"valueType\":\"f32\","
+      "\"width\":1,\"combine\":\"each\",\"function\":\"add\",\"schedule\":\"constant\",\"clip\":"
+      "\"none\",\"initialiser\":\"zero\"}}],\"configuration\":\"[data]\\ntrain = \\\"-\\\"\\n"
+      "[model]\\nbias = false\\n\"}\n# table weights: f32, 1 value to a key, 1000000 rows\n",
+      out);
   for (int key = 0; key < 1'000'000; ++key) std::fprintf(out, "%d\t0.001\n", key);
   std::fclose(out);
   auto read = read_text_model(*posix_file_system(), text);
@@ -196,7 +199,8 @@ void compare(const char* title, const std::string& path, const std::string& form
 
 int run(int count, char** words) {
   const std::size_t megabytes = count > 1 ? std::strtoull(words[1], nullptr, 10) : 100;
-  const auto folder = (fs::temp_directory_path() / format("troupe-data-bench-%d", getpid())).string();
+  const auto folder =
+      (fs::temp_directory_path() / format("troupe-data-bench-%d", getpid())).string();
   fs::create_directories(folder);
   const auto files = draw(folder, megabytes);
   const bool liblinear = installed("liblinear-train");
@@ -213,4 +217,6 @@ int run(int count, char** words) {
 
 }  // namespace troupe::bench
 
-int main(int count, char** words) { return troupe::bench::run(count, words); }
+int main(int count, char** words) {
+  return troupe::bench::run(count, words);
+}

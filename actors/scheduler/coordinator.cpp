@@ -144,8 +144,7 @@ void coordinator::assign(std::uint32_t slot, instant now) {
   a.set_halts(limit_.has_value());
   a.set_limit(limit_.value_or(0));
   commands_.push_back(send_assignment{board_.owner(slot), std::move(a)});
-  if (interrupted_ || stopped_early_ || evaluation_failure_)
-    commands_.push_back(send_stop{board_.owner(slot), {}});
+  if (stopping()) commands_.push_back(send_stop{board_.owner(slot), {}});
 }
 
 void coordinator::on_progress(const pb::Progress& progress, instant now) {
@@ -199,6 +198,7 @@ void coordinator::on_time(instant now) {
   }
   if (phase_ == pb::JobStatus::STARTING && errand_ == errand::none) send_views();
   hand_out_tasks();
+  if (phase_ == pb::JobStatus::TRAINING) remind(now);
   if (phase_ == pb::JobStatus::TRAINING)
     for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
       const auto worker = board_.owner(slot);
@@ -208,6 +208,21 @@ void coordinator::on_time(instant now) {
       if (now - board_.heard(slot) > 5 * duration(settings_.plan.timings().request_timeout()))
         assign(slot, now);
     }
+}
+
+// A limit that was raised, or a stop, may have been lost on its way: a slot that reports itself
+// halted before an older limit, or goes on, is told again.
+void coordinator::remind(instant now) {
+  if (now - reminded_ < duration(settings_.plan.timings().request_timeout())) return;
+  reminded_ = now;
+  std::set<std::uint32_t> to_stop;
+  for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
+    const auto worker = board_.owner(slot);
+    if (board_.finished(slot) || !workers_[worker].joined) continue;
+    if (stopping()) to_stop.insert(worker);
+    if (!stopping() && limit_ && board_.halted_below(slot, *limit_)) assign(slot, now);
+  }
+  for (const auto worker : to_stop) commands_.push_back(send_stop{worker, {}});
 }
 
 std::vector<command> coordinator::take_commands() {

@@ -141,6 +141,9 @@ class coordinator {
             bool replace);
   void start_training(instant now);
   void assign(std::uint32_t slot, instant now);
+  void remind(instant now);
+  // The slots are to end where they are.
+  bool stopping() const { return interrupted_ || stopped_early_ || evaluation_failure_; }
   void go_on_when_all_wait(instant now);
   void begin_measuring(const std::vector<scored_set>& data_sets);
   void hand_out_tasks();
@@ -173,6 +176,8 @@ class coordinator {
   std::optional<std::uint64_t> limit_;  // the clock before which the slots halt
   bool training_ended_ = false;         // all slots have finished
   std::uint64_t measured_at_ = 0;       // the clock of the latest measurement
+  bool restored_ = false;               // the tables are the best model, not the last one
+  instant reminded_;
   measurement measurement_;
   early_stopping stopping_;
   bool stopped_early_ = false;

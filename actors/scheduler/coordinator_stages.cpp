@@ -32,6 +32,7 @@ void coordinator::on_load(std::uint32_t server, const result<pb::LoadedPart>& pa
   loaded_.insert(server);
   if (loaded_.size() < servers_.size()) return;
   const bool before_training = std::exchange(errand_, errand::none) == errand::loading;
+  restored_ = !before_training;
   before_training ? start_training(now) : evaluate_at_the_end(now);
 }
 
@@ -41,7 +42,7 @@ void coordinator::on_load(std::uint32_t server, const result<pb::LoadedPart>& pa
 void coordinator::go_on_when_all_wait(instant now) {
   if (phase_ != pb::JobStatus::TRAINING || errand_ != errand::none) return;
   if (board_.all_finished()) return end_training(now);
-  if (!limit_ || interrupted_ || stopped_early_ || !board_.all_wait_at(*limit_)) return;
+  if (!limit_ || stopping() || !board_.all_wait_at(*limit_)) return;
   measured_at_ = *limit_;
   errand_ = errand::measuring;
   begin_measuring(settings_.measure);
@@ -72,13 +73,15 @@ void coordinator::hand_out_tasks() {
 void coordinator::on_task(std::uint32_t worker, const pb::EvaluateTask& task,
                           const result<pb::EvaluatedPart>& part, const blob& scores, instant now) {
   auto& n = workers_[worker];
-  const bool its_own =
-      n.task && n.task->data_set() == task.data_set() && n.task->part() == task.part();
+  const bool its_own = n.task && n.task->number() == task.number();
   if (ended() || !its_own) return;  // given to somebody else meanwhile
   n.task.reset();
-  if (!part) {  // the worker died or did not answer in time; its next life or another worker gets
-                // it, at the next tick
-    if (!measurement_.give_back(task)) give_up_evaluating(part.failure(), now);
+  // The worker died, has not joined yet, or did not answer in time: its next life or another worker
+  // gets it, at the next tick.
+  const bool nobody = !part || (!part->done() && part->code() == static_cast<int>(errc::lost));
+  if (nobody) {
+    const auto why = part ? error{errc::lost, part->text()} : part.failure();
+    if (!measurement_.give_back(task)) give_up_evaluating(why, now);
     return;
   }
   if (!part->done()) {
@@ -233,10 +236,9 @@ void coordinator::on_save(std::uint32_t server, const result<pb::SavedPart>& par
 }
 
 void coordinator::publish(std::vector<std::string> parts) {
-  const bool kept = !best_files_.empty() && !interrupted_;
   publish_model p{std::move(parts), tables_, metrics_, 0};
   p.clocks =
-      settings_.plan.first_clock() + (kept ? stopping_.best_clock() : board_.largest_clock());
+      settings_.plan.first_clock() + (restored_ ? stopping_.best_clock() : board_.largest_clock());
   commands_.push_back(std::move(p));
 }
 

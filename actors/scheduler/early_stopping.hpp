@@ -17,10 +17,11 @@ class early_stopping {
  public:
   explicit early_stopping(early_stopping_settings settings) : settings_(std::move(settings)) {}
 
-  // True: the best so far. A value that is not known is never better; the first known one is.
+  // True: the best so far; the first known value is. One that is not known says nothing, and does
+  // not count against the patience.
   bool on_evaluation(std::uint64_t clock, std::optional<double> value) {
-    const bool better =
-        value && (!best_ || (settings_.larger_is_better ? *value > *best_ : *value < *best_));
+    if (!value) return false;
+    const bool better = !best_ || (settings_.larger_is_better ? *value > *best_ : *value < *best_);
     since_best_ = better ? 0 : since_best_ + 1;
     if (!better) return false;
     best_ = value;

@@ -40,6 +40,7 @@ std::optional<pb::EvaluateTask> measurement::take_task() {
   if (tasks_.empty()) return std::nullopt;
   auto task = std::move(tasks_.back());
   tasks_.pop_back();
+  task.set_number(++handed_out_);
   return task;
 }
 

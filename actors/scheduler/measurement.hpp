@@ -31,7 +31,7 @@ class measurement {
   void begin(const std::vector<scored_set>& data_sets, std::uint32_t slots, const view& present,
              std::size_t servers, std::size_t tables);
 
-  // Parts to hand out, in their order.
+  // Parts to hand out, in their order; each time under a new number, by which its answer is known.
   std::optional<pb::EvaluateTask> take_task();
   // The worker died or did not answer. False: too many have, and the evaluation should be given up.
   bool give_back(pb::EvaluateTask task);
@@ -50,6 +50,7 @@ class measurement {
   std::vector<pb::EvaluateTask> tasks_;  // not handed out, the next at the back
   std::size_t tasks_open_ = 0;           // handed out or not, without a result
   std::uint32_t given_back_ = 0;
+  std::uint64_t handed_out_ = 0;  // in all measurements
   std::size_t tables_ = 0, summaries_open_ = 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, pb::TableSummary>
       summaries_;  // (table, server)

@@ -21,6 +21,10 @@ class slot_board {
   bool all_finished() const;
   // Every slot has finished, or has halted before `clock` with all acknowledged.
   bool all_wait_at(std::uint64_t clock) const;
+  // It waits before an earlier clock.
+  bool halted_below(std::uint32_t slot, std::uint64_t clock) const {
+    return entries_[slot].present.halted() && entries_[slot].present.clock() < clock;
+  }
   std::uint64_t largest_clock() const;
 
   // Gives the slot to a worker in a new life; returns the life's epoch. What the old life reported

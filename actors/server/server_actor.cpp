@@ -137,20 +137,19 @@ caf::result<pb::SavedPart> server_state::on_save(const pb::SavePart& request) {
   return promise;
 }
 
-// The tables are the background's until it has answered: the scheduler lets nobody train, and
-// pushes are put off.
+// The tables are the background's until it has answered: pushes and pulls are put off.
 caf::result<pb::LoadedPart> server_state::on_load(const pb::LoadPart& request) {
   pb::LoadedPart refused;
   refused.set_code(static_cast<std::int32_t>(errc::lost));
-  if (!shard_ || shard_->view_number() == 0) {
-    refused.set_text("it serves no segments yet");
+  if (!shard_ || shard_->view_number() == 0 || shard_->loading()) {
+    refused.set_text("it serves no segments yet, or is loading already");
     return refused;
   }
   auto promise = self_->make_response_promise<pb::LoadedPart>();
   auto me = caf::actor_cast<server_actor>(self_);
-  shard_->freeze();
+  shard_->begin_loading();
   const auto loaded = [this, promise](pb::LoadedPart part) mutable {
-    shard_->thaw();
+    shard_->end_loading();
     promise.deliver(std::move(part));
   };
   const auto job = [files = env_.files, tables = shard_->tables(), request] {
@@ -158,7 +157,7 @@ caf::result<pb::LoadedPart> server_state::on_load(const pb::LoadPart& request) {
   };
   const auto tell = [me](std::uint64_t number) { caf::anon_send(me, done_atom::value, number); };
   if (!jobs_.run(*env_.io, job, loaded, tell)) {
-    shard_->thaw();
+    shard_->end_loading();
     refused.set_text("more file work is waiting than the node allows");
     promise.deliver(refused);
   }

@@ -259,7 +259,7 @@ answers shard::on_pull(asker from, const pb::PullHeader& header, const blob& key
 
 std::optional<pb::PullReply> shard::refusal(const pb::PullHeader& header, const blob& keys) const {
   using reply = pb::PullReply;
-  if (view_.empty()) return with_outcome<reply>(pb::NOT_SERVING);
+  if (view_.empty() || loading_) return with_outcome<reply>(pb::NOT_SERVING);
   if (header.table() >= tables_.size())
     return with_outcome<reply>(pb::BAD_REQUEST,
                                format("table %u of %zu", header.table(), tables_.size()));

@@ -77,6 +77,10 @@ class shard {
   // While frozen (its rows are being written elsewhere) pushes are put off.
   void freeze() { ++frozen_; }
   void thaw() { --frozen_; }
+  // While its rows are being replaced nothing is read from them either.
+  void begin_loading() { freeze(), loading_ = true; }
+  void end_loading() { thaw(), loading_ = false; }
+  bool loading() const { return loading_; }
 
   const std::vector<std::shared_ptr<table>>& tables() const { return tables_; }
   const slot_ledger& ledger() const { return ledger_; }
@@ -130,6 +134,7 @@ class shard {
   std::vector<overwritten> before_;  // by table: what the last applied clock overwrote
   std::vector<std::uint64_t> rejected_;
   int frozen_ = 0;  // writers under way
+  bool loading_ = false;
 };
 
 }  // namespace troupe

@@ -39,6 +39,7 @@ void slot_loop::stop(instant now) {
 
 void slot_loop::halt_at(std::optional<std::uint64_t> limit, instant now) {
   at(now);
+  if (limit_ && limit && *limit < *limit_) return;
   limit_ = limit;
   go_on();
 }

@@ -42,7 +42,8 @@ class slot_loop final : public conversation, public slot_session {
   // Inputs beside those of a conversation.
   void start(instant now);
   void stop(instant now);  // after the present clock
-  // Halts before that clock; none: at no clock.
+  // Halts before that clock; none: at no clock. Within a life a limit only rises: an earlier one
+  // was late.
   void halt_at(std::optional<std::uint64_t> limit, instant now);
   void on_numbers(std::uint32_t server, const pb::SlotNumbers& numbers, instant now);
   void on_adopt_failure(std::uint32_t server, instant now);

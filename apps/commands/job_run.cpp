@@ -12,6 +12,7 @@
 #include "apps/linear/linear_application.hpp"
 #include "apps/linear/linear_job.hpp"
 #include "apps/linear/saved_linear.hpp"
+#include "apps/model/dictionary.hpp"
 #include "apps/model/manifest.hpp"
 #include "apps/model/model_digest.hpp"
 #include "apps/model/model_folder.hpp"
@@ -203,15 +204,22 @@ result<void> save_into(prepared_job& p, const config::Job& job, const linear_job
     if (const auto made = files->create_folders(folder.best()); !made) return made.failure();
     p.cluster.scheduler.job.best_folder = folder.best();
   }
-  const auto dictionary =
-      job.data().dictionary().empty() ? train.names_path() : job.data().dictionary();
-  p.cluster.scheduler.publish = [folder, files, dictionary,
-                                 description =
-                                     describe_model(job, linear)](const publish_model& m) {
-    auto described = description;
-    described.set_clocks(m.clocks);
-    return folder.publish(*files, std::move(described), m.parts, m.tables, m.metrics, dictionary);
-  };
+  const auto names = job.data().dictionary().empty() ? train.names_path() : job.data().dictionary();
+  // Now, and not when all is learned.
+  if (!names.empty()) {
+    const auto known = files->facts(names);
+    if (!known) return error{errc::bad_config, "data.dictionary: " + known.failure().text};
+    if (known->size > dictionary::most_bytes)
+      return error{errc::bad_config,
+                   format("data.dictionary: %s is larger than the %llu bytes that are read",
+                          names.c_str(), static_cast<unsigned long long>(dictionary::most_bytes))};
+  }
+  p.cluster.scheduler.publish =
+      [folder, files, names, description = describe_model(job, linear)](const publish_model& m) {
+        auto described = description;
+        described.set_clocks(m.clocks);
+        return folder.publish(*files, std::move(described), m.parts, m.tables, m.metrics, names);
+      };
   p.facts.model_folder = folder.path();
   return {};
 }

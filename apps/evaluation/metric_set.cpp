@@ -1,5 +1,6 @@
 #include "apps/evaluation/metric_set.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace troupe {
@@ -23,10 +24,15 @@ void metric_set::add(const pb::EvaluatedPart& part, const blob& scores) {
 }
 
 std::vector<std::string> metric_set::metrics_of(const scored_rows& rows) const {
-  if (!settings_.metrics.empty()) return settings_.metrics;
-  auto names = usual_metrics(settings_, rows.has_groups());
-  if (settings_.regression)
-    for (const auto* name : {"rmse", "mae", "r2"}) names.emplace_back(name);
+  auto names = settings_.metrics;
+  if (names.empty()) {
+    names = usual_metrics(settings_, rows.has_groups());
+    if (settings_.regression)
+      for (const auto* name : {"rmse", "mae", "r2"}) names.emplace_back(name);
+  }
+  if (!settings_.also.empty() &&
+      std::find(names.begin(), names.end(), settings_.also) == names.end())
+    names.push_back(settings_.also);
   return names;
 }
 
@@ -40,14 +46,26 @@ double metric_set::penalty(const std::vector<pb::TableSummary>& tables) const {
   return sum;
 }
 
+ranking metric_set::ranking_of(const scored_rows& rows) const {
+  ranking order;
+  if (!settings_.classes) return order;
+  const double positive = settings_.classes->positive;
+  std::size_t positives = 0, all = 0;
+  rows.for_each([&](const scored_rows::row& row) {
+    positives += row.label == positive;
+    ++all;
+  });
+  order.reserve(positives, all - positives);
+  rows.for_each([&](const scored_rows::row& row) {
+    order.add(row.score, row.label == positive, row.weight);
+  });
+  return order;
+}
+
 std::vector<pb::Metric> metric_set::figures(const std::vector<pb::TableSummary>& tables) const {
   std::vector<pb::Metric> all;
   for (const auto& [name, rows] : scores_) {
-    ranking order;
-    if (settings_.classes)
-      rows.for_each([&](const scored_rows::row& row) {
-        order.add(row.score, row.label == settings_.classes->positive, row.weight);
-      });
+    auto order = ranking_of(rows);
     if (name == "train") {
       double loss = 0;
       rows.for_each([&](const scored_rows::row& row) {

@@ -27,6 +27,7 @@ struct metric_settings : score_meaning {
   // one of numbers.
   std::vector<std::string> metrics;
   bool regression = false;
+  std::string also;  // a metric that is reported in any case; may be empty
 };
 
 class metric_set final : public evaluation {
@@ -39,6 +40,7 @@ class metric_set final : public evaluation {
 
  private:
   std::vector<std::string> metrics_of(const scored_rows& rows) const;
+  ranking ranking_of(const scored_rows& rows) const;
   double penalty(const std::vector<pb::TableSummary>& tables) const;
 
   const metric_settings settings_;

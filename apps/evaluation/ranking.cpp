@@ -28,6 +28,11 @@ double ranking::side::total() const {
                         : std::accumulate(weight.begin(), weight.end(), 0.0);
 }
 
+void ranking::reserve(std::size_t positives, std::size_t negatives) {
+  positive_.score.reserve(positives);
+  negative_.score.reserve(negatives);
+}
+
 void ranking::add(double score, bool positive, double weight) {
   sorted_ = false;
   not_a_number_ = not_a_number_ || std::isnan(score);

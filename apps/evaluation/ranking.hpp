@@ -2,6 +2,7 @@
 // Rows of two classes in the order of their scores, and the figures that depend on nothing but that
 // order. Exact: rows of equal scores count as tied. Memory: 8 bytes a row, 16 with weights.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -10,6 +11,8 @@ namespace troupe {
 
 class ranking {
  public:
+  // Makes room for that many rows of each class.
+  void reserve(std::size_t positives, std::size_t negatives);
   // A weight is at least 0. The figures do not depend on the order in which rows are added.
   void add(double score, bool positive, double weight);
 

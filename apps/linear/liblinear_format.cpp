@@ -189,13 +189,18 @@ result<void> write_liblinear(const saved_model& saved, std::ostream& out) {
   if (!model) return model.failure();
   const auto weights = rows_of(*saved.tables[weights_table], true);
   const auto type = saved.tables[weights_table]->spec().type;
-  const auto features = weights.keys.empty() ? 0 : weights.keys.back() + 1;
-  if (features > most_keys + 1)
+  if (saved.tables[weights_table]->spec().init.how != initialiser_spec::kind::zero)
+    return error{errc::bad_usage,
+                 "liblinear's models are zero where nothing was learned, and this one has other "
+                 "initial values; export it as text or npz"};
+  const auto last = weights.keys.empty() ? 0 : weights.keys.back();
+  const auto features = weights.keys.empty() ? 0 : last + 1;
+  if (last > most_keys)
     return error{errc::bad_usage,
                  format("liblinear numbers features up to %llu, and this model has the key %llu: "
                         "its features are hashed names; export it as text or npz",
                         static_cast<unsigned long long>(most_keys + 1),
-                        static_cast<unsigned long long>(features - 1))};
+                        static_cast<unsigned long long>(last))};
   double bias = model->score_offset;
   if (model->bias) {
     const auto rows = rows_of(*saved.tables[bias_table], true);

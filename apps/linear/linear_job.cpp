@@ -1,6 +1,7 @@
 #include "apps/linear/linear_job.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -126,6 +127,23 @@ void set_class_weights(const config::Job& job, const data_facts& train, linear_m
   model.positive_weight = positive > 0 ? half / positive : 1;
 }
 
+// Why a metric can never be known of this job's rows; empty: it can.
+std::string undefined_metric(const std::string& name, const known_data& data,
+                             const linear_job& made) {
+  const auto is = [&](std::initializer_list<const char*> names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (is({"logloss", "normalised_entropy"}) && !made.metrics.log_loss)
+    return "is that of the logistic loss alone";
+  if (is({"accuracy", "auc", "pr_auc", "group_auc"}) && !made.metrics.classes)
+    return "needs two classes";
+  const auto* measured = data.validation != nullptr ? data.validation
+                         : data.test != nullptr     ? data.test
+                                                    : data.train;
+  if (is({"group_auc"}) && !measured->has_groups) return "needs rows that have groups";
+  return {};
+}
+
 result<void> set_evaluation(const config::Job& job, const known_data& data, linear_job& made) {
   const auto& e = job.evaluation();
   const std::string set = data.validation != nullptr ? "validation"
@@ -145,10 +163,11 @@ result<void> set_evaluation(const config::Job& job, const known_data& data, line
   for (const auto& one : made.metrics.metrics)
     if (const auto known = metric_registry::global().find(one); !known)
       return error{errc::bad_config, "evaluation.metrics: " + known.failure().text};
-  auto& chosen = made.metrics.metrics;
-  if (e.every() > 0 && !chosen.empty() &&
-      std::find(chosen.begin(), chosen.end(), name) == chosen.end())
-    chosen.push_back(name);
+  if (e.every() > 0) {
+    if (const auto never = undefined_metric(name, data, made); !never.empty())
+      return error{errc::bad_config, "evaluation.metric: '" + name + "' " + never};
+    made.metrics.also = name;
+  }
   return {};
 }
 

@@ -19,18 +19,19 @@ class predictor {
   using on_row = std::function<result<void>(const predicted_row&)>;
 
   predictor(const saved_model& saved, linear_model model, double bias, metric_set* figures,
-            const on_row& row)
+            bool checks_labels, const on_row& row)
       : saved_(saved),
         model_(std::move(model)),
         bias_(bias),
         figures_(figures),
+        checks_labels_(checks_labels),
         on_row_(row),
         builder_({linear_evaluation::batch_rows, std::uint64_t{32} << 20}) {
     part_.set_data_set("test");
   }
 
   result<void> add(const example& row) {
-    if (figures_ != nullptr && row.labelled)
+    if (row.labelled && (figures_ != nullptr || checks_labels_))
       if (auto known = check_label(row.label); !known) return known;
     builder_.add(row);
     return builder_.full() ? flush() : result<void>();
@@ -72,6 +73,7 @@ class predictor {
   const linear_model model_;
   const double bias_;
   metric_set* const figures_;
+  const bool checks_labels_;  // a label that no training row had is a fault
   const on_row& on_row_;
   block_builder builder_;
   batch_maker maker_;
@@ -146,12 +148,14 @@ result<prediction> predict(std::shared_ptr<file_system> files, const predict_opt
   const auto bias = saved_bias(*saved, *model);
   if (!bias) return bias.failure();
   auto data = data_options_of(*job);
-  data.reading.labels_optional = true;
+  // Where labels may have weights a row without a label cannot be told from one with.
+  data.reading.labels_optional = !data.reading.label_weights;
   auto pipeline = row_pipeline::make(data.format, data.reading, data.shape);
   if (!pipeline) return pipeline.failure();
 
   metric_set figures(metric_settings_of(*saved, *model, *job));
-  predictor rows(*saved, *model, *bias, options.metrics ? &figures : nullptr, on_row);
+  predictor rows(*saved, *model, *bias, options.metrics ? &figures : nullptr,
+                 data.reading.label_weights, on_row);
   begin(reading_of(*model));
   prediction p;
   auto read = read_all(*files, options, data, *pipeline, rows, p);

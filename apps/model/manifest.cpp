@@ -2,6 +2,8 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <set>
+
 #include "apps/model/file_digest.hpp"
 #include "apps/model/model_folder.hpp"
 #include "core/text.hpp"
@@ -18,6 +20,9 @@ bool plain(const std::string& name) {
 }
 
 bool all_names_plain(const pb::ModelManifest& manifest) {
+  std::set<std::string> tables;
+  for (const auto& table : manifest.tables())
+    if (!plain(table.spec().name()) || !tables.insert(table.spec().name()).second) return false;
   for (const auto& table : manifest.tables())
     for (const auto& part : table.parts())
       if (!plain(part.name())) return false;
@@ -74,7 +79,7 @@ result<pb::ModelManifest> parse_manifest_line(const std::string& text) {
   pb::ModelManifest manifest;
   const bool parsed = parse(text, manifest);
   if (parsed && manifest.format() > model_format) return error{errc::bad_data, too_new(manifest)};
-  if (!parsed || manifest.format() == 0)
+  if (!parsed || manifest.format() == 0 || !all_names_plain(manifest))
     return error{errc::bad_data, "it is no manifest of a model"};
   return manifest;
 }

@@ -167,7 +167,7 @@ std::string text_of(const std::vector<std::byte>& bytes) {
 
 // An array that must be there and have that type; its bytes are those of `file`.
 result<npy> array_in(const npz_reader& reader, const std::string& name, const std::string& type,
-                     std::optional<std::string>& file) {
+                     std::size_t dimensions, std::optional<std::string>& file) {
   auto read = reader.read(name);
   if (!read) return read.failure();
   if (!*read) return reader.wrong(name, "is missing");
@@ -176,6 +176,9 @@ result<npy> array_in(const npz_reader& reader, const std::string& name, const st
   if (!array) return reader.wrong(name, "is no array in .npy form, version 1.0, in C order");
   if (array->type != type)
     return reader.wrong(name, "has the type " + array->type + ", and " + type + " is wanted");
+  if (array->shape.size() != dimensions)
+    return reader.wrong(
+        name, format("has %zu dimensions, and %zu are wanted", array->shape.size(), dimensions));
   return *array;
 }
 
@@ -183,7 +186,7 @@ result<std::vector<std::byte>> numbers_in(const npz_reader& reader, const std::s
                                           const std::string& type, std::size_t rows,
                                           std::size_t& width) {
   std::optional<std::string> file;
-  const auto array = array_in(reader, name, type, file);
+  const auto array = array_in(reader, name, type, 2, file);
   if (!array) return array.failure();
   if (array->shape[0] != rows || (width > 0 && array->width() != width))
     return reader.wrong(name, format("does not have %zu rows of the table's width", rows));
@@ -194,7 +197,7 @@ result<std::vector<std::byte>> numbers_in(const npz_reader& reader, const std::s
 
 result<sorted_rows> table_in(const npz_reader& reader, const pb::TableSpec& spec) {
   std::optional<std::string> file;
-  const auto keys = array_in(reader, spec.name() + ".keys", "<u8", file);
+  const auto keys = array_in(reader, spec.name() + ".keys", "<u8", 1, file);
   if (!keys) return keys.failure();
   sorted_rows rows;
   rows.keys.resize(keys->shape[0]);
@@ -255,7 +258,7 @@ result<imported_model> read_npz(const std::string& path) {
   const auto reader = npz_reader::open(path);
   if (!reader) return reader.failure();
   std::optional<std::string> file;
-  const auto text = array_in(*reader, "manifest", "|u1", file);
+  const auto text = array_in(*reader, "manifest", "|u1", 1, file);
   if (!text) return text.failure();
   auto manifest = parse_manifest_line(std::string(text->bytes));
   if (!manifest) return reader->wrong("manifest", manifest.failure().text);
@@ -269,8 +272,8 @@ result<imported_model> read_npz(const std::string& path) {
   const auto names = reader->read("names");
   if (!names) return names.failure();
   if (*names) {
-    const auto array = parse_npy(**names);
-    if (!array) return reader->wrong("names", "is no array in .npy form");
+    const auto array = array_in(*reader, "names", "|u1", 1, file);
+    if (!array) return array.failure();
     model.names = std::string(array->bytes);
   }
   return model;

@@ -61,6 +61,8 @@ sorted_rows rows_of(const table& t, bool weights_only) {
   const auto type = t.spec().type;
   const auto row_bytes = t.spec().row_bytes();
   const auto state_bytes = weights_only ? 0 : t.state_bytes();
+  // A key without a row has its initial value, so only where that is 0 do such rows say nothing.
+  const bool drops_zeros = weights_only && t.spec().init.how == initialiser_spec::kind::zero;
   sorted_rows all;
   all.state_numbers = state_bytes / bytes_of(type);
   std::vector<std::pair<key_id, std::size_t>> order;
@@ -69,7 +71,7 @@ sorted_rows rows_of(const table& t, bool weights_only) {
   all.state.reserve(t.rows() * state_bytes);
   for_each_stored(t, state_bytes > 0,
                   [&](key_id key, const std::byte* values, const std::byte* state) {
-                    if (weights_only && all_zero(type, values, t.spec().width)) return;
+                    if (drops_zeros && all_zero(type, values, t.spec().width)) return;
                     order.emplace_back(key, order.size());
                     all.values.insert(all.values.end(), values, values + row_bytes);
                     if (state_bytes > 0)
@@ -96,6 +98,9 @@ result<std::shared_ptr<table>> table_of(const table_spec& spec, std::uint64_t se
                         "%zu",
                         spec.name.c_str(), rows.state_numbers, spec.function.name.c_str(),
                         t->state_bytes() / bytes_of(spec.type))};
+  if (rows.values.size() != rows.keys.size() * spec.row_bytes() ||
+      rows.state.size() != rows.keys.size() * state_bytes)
+    return error{errc::bad_data, "table '" + spec.name + "' does not have as many values as keys"};
   std::vector<std::pair<position, std::size_t>> order;
   order.reserve(rows.keys.size());
   for (std::size_t i = 0; i < rows.keys.size(); ++i) {

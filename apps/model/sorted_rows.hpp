@@ -18,7 +18,8 @@ struct sorted_rows {
   std::size_t state_numbers = 0;  // to a key
 };
 
-// `weights_only`: without state, and without rows of nothing but zeros.
+// `weights_only`: without state, and, where keys without a row are zero, without rows of nothing
+// but zeros.
 sorted_rows rows_of(const table& t, bool weights_only);
 
 // Calls visit(key, pointer to the row's values) for all rows, in the order of positions.

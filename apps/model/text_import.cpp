@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <set>
 #include <system_error>
 
 #include "apps/model/manifest.hpp"
@@ -69,6 +70,7 @@ class text_model {
   result<void> read_comment(std::string_view line) {
     const std::string_view mark = manifest_mark, table = "# table ";
     if (line.substr(0, mark.size()) == mark) {
+      if (described_) return wrong("a second manifest");
       auto manifest = parse_manifest_line(std::string(line.substr(mark.size())));
       if (!manifest) return wrong(manifest.failure().text);
       model_.manifest = std::move(*manifest);
@@ -87,6 +89,7 @@ class text_model {
       const auto& spec = model_.manifest.tables(i).spec();
       if (spec.name() != name) continue;
       rows_ = &model_.tables[static_cast<std::size_t>(i)];
+      if (!begun_.insert(i).second) return wrong("a second table '" + spec.name() + "'");
       width_ = spec.width();
       doubles_ = spec.value_type() == "f64";
       const std::string_view sign = " and ";
@@ -126,6 +129,7 @@ class text_model {
   std::size_t line_ = 0;
   imported_model model_;
   bool described_ = false, doubles_ = false;
+  std::set<int> begun_;  // tables
   sorted_rows* rows_ = nullptr;
   std::size_t width_ = 0;
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <sstream>
+#include <tuple>
 
 #include "tests/e2e/workplace.hpp"
 
@@ -28,8 +29,8 @@ TEST_CASE("every evaluation is a line of the history, and none changes the model
   const auto lines_before = history(here / "model/history.jsonl");
   REQUIRE(lines_before.size() == 1);
   CHECK(truth(lines_before[0], "final"));
-  for (const auto& cluster : {words{}, words{"--workers", "1", "--servers", "3"},
-                              words{"--clock", "virtual"}}) {
+  for (const auto& cluster :
+       {words{}, words{"--workers", "1", "--servers", "3"}, words{"--clock", "virtual"}}) {
     const auto done = here.train(set("training.epochs=3") + set("evaluation.every=0.5") + cluster);
     CHECK(done.digest() == plain.digest());
     const auto lines = history(here / "model/history.jsonl");
@@ -72,9 +73,9 @@ TEST_CASE("training stops without a better model, and the best one is what is sa
   // The same in virtual time, in another cluster, and by another metric's direction.
   CHECK(here.train(job + set("evaluation.keep_best=true") + words{"--clock", "virtual"}).digest() ==
         done.digest());
-  CHECK(here.train(job + set("evaluation.keep_best=true") +
-                   words{"--servers", "1", "--workers", "4"})
-            .digest() == done.digest());
+  CHECK(
+      here.train(job + set("evaluation.keep_best=true") + words{"--servers", "1", "--workers", "4"})
+          .digest() == done.digest());
   CHECK(here.train(job).digest() != done.digest());  // the last one
   const auto by_auc =
       here.train(job + set("evaluation.keep_best=true") + set("evaluation.metric=auc"));
@@ -90,8 +91,9 @@ TEST_CASE("a worker that dies between evaluations changes neither them nor the m
                    set("evaluation.keep_best=true");
   const auto calm = here.train(job);
   const auto calm_lines = history(here / "model/history.jsonl");
-  here.amend("[[debug.throws]]\nslot = 0\nclock = 4\n[[debug.throws]]\nslot = 1\nclock = 5\n"
-             "where = \"between_sends\"\n");
+  here.amend(
+      "[[debug.throws]]\nslot = 0\nclock = 4\n[[debug.throws]]\nslot = 1\nclock = 5\n"
+      "where = \"between_sends\"\n");
   const auto shaken = here.train(job);
   CHECK(shaken.number("restarts") >= 1);
   CHECK(shaken.digest() == calm.digest());
@@ -104,8 +106,8 @@ TEST_CASE("a worker that dies between evaluations changes neither them nor the m
 TEST_CASE("evaluations work with stale and unbounded slots too") {
   const workplace here;
   for (const std::string staleness : {"3", "unbounded"}) {
-    const auto done = here.train(set("training.staleness=" + staleness) +
-                                 set("evaluation.every=0.25"));
+    const auto done =
+        here.train(set("training.staleness=" + staleness) + set("evaluation.every=0.25"));
     CHECK(done.number("evaluations") >= 8);
     CHECK(done.number("examples") == 4000);
   }
@@ -118,6 +120,16 @@ TEST_CASE("settings of evaluations that make no sense are refused by name") {
   check_refused(here.sim(set("evaluation.every=1") + set("evaluation.metric=akk")),
                 {"evaluation.metric", "'akk' is not known"});
   check_refused(here.sim(set("evaluation.metric=calibration")), {"near 1"});
+  for (const auto& [loss, metric, why] :
+       {std::tuple("squared_hinge", "logloss", "logistic loss alone"),
+        {"logistic", "group_auc", "rows that have groups"}})
+    check_refused(
+        here.sim(set(std::string("model.loss=") + loss) +
+                 set(std::string("evaluation.metric=") + metric) + set("evaluation.every=1")),
+        {"evaluation.metric", why});
+  // One that is not reported otherwise is, where it decides.
+  CHECK(here.train(set("evaluation.metric=mae") + set("evaluation.every=1") + words{})
+            .number("test_mae") > 0);
   check_refused(here.sim(set("evaluation.metrics=auc2")),
                 {"evaluation.metrics", "did you mean 'auc'"});
   check_refused(here.sim(set("data.validation_fraction=0.1") + set("data.validation=x.svm")),

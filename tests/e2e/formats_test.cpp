@@ -165,8 +165,8 @@ TEST_CASE("ranking data have a figure by group") {
       text += std::string(i < 2 ? "1" : "0") + " qid:" + std::to_string(q) + " " +
               std::to_string(i + 1) + ":1 " + std::to_string(10 + q) + ":1\n";
   here.write("groups.svm", text);
-  const auto done =
-      here.train(set("data.train=groups.svm") + set("data.test=groups.svm") + set("training.epochs=20"));
+  const auto done = here.train(set("data.train=groups.svm") + set("data.test=groups.svm") +
+                               set("training.epochs=20"));
   CHECK(done.number("test_group_auc") > 0.99);
   CHECK_FALSE(here.train().has("test_group_auc"));
 }
@@ -188,9 +188,9 @@ TEST_CASE("check-data says what files hold, what they look like, and every fault
   here.write("b.csv", "id,age,job,outcome\n1,20,clerk,yes\n2,,nurse,no\n3,41,clerk,yes\n");
   const auto csv = here.troupe({"check-data", "b.csv"});
   CHECK(csv.exit_code == 0);
-  for (const auto* part : {"b.csv looks like csv", "\"outcome\" = \"label\"",
-                           "\"job\" = \"category\"", "\"age\" = \"number\"", "\"yes\" = 1",
-                           "labels      0: 1 (33.33 %), 1: 2 (66.67 %)"}) {
+  for (const auto* part :
+       {"b.csv looks like csv", "\"outcome\" = \"label\"", "\"job\" = \"category\"",
+        "\"age\" = \"number\"", "\"yes\" = 1", "labels      0: 1 (33.33 %), 1: 2 (66.67 %)"}) {
     INFO(csv.out);
     CHECK(contains(csv.out, part));
   }

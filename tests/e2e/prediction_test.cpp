@@ -69,8 +69,8 @@ TEST_CASE("rows keep their ids, and faulty ones end a prediction or are counted"
   const auto refused = here.troupe({"predict", "--model", "model", "--raw", "b.csv"});
   check_refused(refused, {"b.csv:3:1: number 'x': 'oops' is not a number"});
   CHECK(refused.out.rfind("dan\t", 0) == 0);  // what came before is not lost
-  const auto fine = here.troupe({"predict", "--model", "model", "--raw", "b.csv", "--set",
-                                 "data.max_bad_rows=1"});
+  const auto fine = here.troupe(
+      {"predict", "--model", "model", "--raw", "b.csv", "--set", "data.max_bad_rows=1"});
   CHECK(fine.exit_code == 0);
   const auto lines = lines_of(fine.out);
   REQUIRE(lines.size() == 2);

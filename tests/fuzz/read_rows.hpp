@@ -1,7 +1,7 @@
 #pragma once
-// What a fuzzer, and a test that replays its corpus, do with some bytes: they are lines of a format,
-// read with settings that the first byte chooses. What comes out must be whole: finite numbers, and
-// rows that make a block which survives being written.
+// What a fuzzer, and a test that replays its corpus, do with some bytes: they are lines of a
+// format, read with settings that the first byte chooses. What comes out must be whole: finite
+// numbers, and rows that make a block which survives being written.
 
 #include <cmath>
 #include <cstddef>

@@ -1,9 +1,9 @@
-// The scheduler's logic, with nodes that are played by hand: measuring, keeping, restoring and loading.
-
-#include "actors/scheduler/coordinator.hpp"
+// The scheduler's logic, with nodes that are played by hand: measuring, keeping, restoring and
+// loading.
 
 #include <doctest/doctest.h>
 
+#include "actors/scheduler/coordinator.hpp"
 #include "tests/support/played_nodes.hpp"
 
 using namespace troupe;
@@ -216,6 +216,89 @@ TEST_CASE("an earlier model is loaded at every server before training begins") {
     CHECK(f.phase() == pb::JobStatus::FAILED);
     CHECK(f.c.status().text() == "server 1: old/weights.part-0.rows is damaged");
   }
+}
+
+TEST_CASE("a limit or a stop that was lost on its way is told again") {
+  measured f(1, "");
+  f.halt_all(10);
+  f.answer(0.5);  // slots got the limit 20; the message of slot 2 is lost
+  for (const std::uint32_t slot : {0, 1, 3}) f.halt(slot, 20);
+  f.halt(2, 10);
+  f.now = {duration(2s).count()};
+  f.c.on_time(f.now);
+  const auto again = f.take<send_assignment>();
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].assignment.slot() == 2);
+  CHECK(again[0].assignment.limit() == 20);
+  f.halt(2, 20);
+  CHECK(measured::of<send_stop>(f.answer(0.6)).size() == 2);
+  f.halt(1, 20);  // its worker did not hear of it
+  f.now = {duration(4s).count()};
+  f.c.on_time(f.now);
+  CHECK(f.take<send_stop>().size() == 2);
+}
+
+TEST_CASE("a failed evaluation is not made again, and ends the job behind its model") {
+  measured f(0, "");
+  f.halt_all(10);
+  std::vector<send_task> tasks;
+  for (auto& each : f.c.take_commands()) {
+    if (auto* s = std::get_if<send_summarise>(&each))
+      f.c.on_summarise(s->server, 0, pb::TableSummary{}, f.now);
+    if (auto* t = std::get_if<send_task>(&each)) tasks.push_back(*t);
+  }
+  pb::EvaluatedPart failed;
+  failed.set_code(static_cast<int>(errc::damaged));
+  failed.set_text("cache is damaged");
+  f.c.on_task(tasks[0].worker, tasks[0].task, failed, {}, f.now);
+  CHECK(f.take<send_stop>().size() == 2);
+  f.report(0, 0, 1, true);  // one has finished, the others are halted where they were
+  f.halt(1, 10);
+  CHECK(f.take<send_summarise>().empty());
+  f.finish_all(10);
+  const auto asked = f.answer(0);
+  CHECK(f.scores.added.empty());
+  f.saved_everywhere(asked);
+  CHECK(f.take<publish_model>().size() == 1);
+  f.c.on_publish({}, f.now);
+  CHECK(f.phase() == pb::JobStatus::FAILED);
+  CHECK(f.c.status().text() == "evaluating 'validation': cache is damaged");
+}
+
+TEST_CASE("a worker that has not joined hands its task back; late answers are told apart") {
+  measured f(0, "");
+  f.halt_all(10);
+  auto tasks = f.take<send_task>();
+  REQUIRE(tasks.size() == 2);
+  pb::EvaluatedPart not_joined;
+  not_joined.set_code(static_cast<int>(errc::lost));
+  not_joined.set_text("the worker has not joined");
+  f.c.on_task(tasks[0].worker, tasks[0].task, not_joined, {}, f.now);
+  f.c.on_time(f.now);
+  const auto again = f.take<send_task>();
+  REQUIRE(again.size() == 1);
+  CHECK(again[0].task.part() == tasks[0].task.part());
+  CHECK(again[0].task.number() != tasks[0].task.number());
+  // The first request's failure comes once more: the second one is still under way.
+  f.c.on_task(tasks[0].worker, tasks[0].task, error{errc::lost, "timeout"}, {}, f.now);
+  CHECK(f.take<send_task>().empty());
+  CHECK(f.phase() == pb::JobStatus::TRAINING);
+}
+
+TEST_CASE("a job that is interrupted behind the restore still knows its clocks") {
+  measured f;
+  f.halt_all(10);
+  f.saved_everywhere(f.answer(0.5));
+  f.take<send_assignment>();
+  f.finish_all(17);
+  f.answer(0.7);
+  pb::LoadedPart loaded;
+  loaded.set_done(true);
+  f.c.on_load(0, loaded, f.now);
+  f.c.on_stop({}, f.now);
+  f.c.on_load(1, loaded, f.now);
+  f.saved_everywhere(f.answer(0.5));
+  CHECK(f.take<publish_model>().at(0).clocks == 10);
 }
 
 TEST_CASE("a job that is interrupted while it is measured still ends, with what it has") {

@@ -119,9 +119,6 @@ TEST_CASE("the names of hashed features are kept beside the cache, up to their b
   CHECK(opened(folder, {folder / "a"}, options)->names_path().empty());
   options.max_names = 2;
   const auto set = opened(folder, {folder / "a"}, options);
-  const auto key = [](const char* name) {
-    return std::to_string(xxh64(name, xxh64("c", 0)));
-  };
-  CHECK(read_file(set->names_path()) ==
-        key("red") + "\tc=red\n" + key("blue") + "\tc=blue\n");
+  const auto key = [](const char* name) { return std::to_string(xxh64(name, xxh64("c", 0))); };
+  CHECK(read_file(set->names_path()) == key("red") + "\tc=red\n" + key("blue") + "\tc=blue\n");
 }

@@ -334,6 +334,31 @@ TEST_CASE("of a namespace with itself every pair comes once; too many are a faul
   CHECK(pairs(2000) == "1: the interactions make more than 1048576 features of this row");
 }
 
+TEST_CASE("a namespace that an interaction names twice gives each pair once, wherever it stands") {
+  const auto count = [](const std::string& line, const char* interaction) {
+    const auto text =
+        reading_of("libffm", with(unchanged), {line}, {{}, {}, {interaction}, row_scaling::none});
+    return std::count(text.begin(), text.end(), ' ') - std::count(line.begin(), line.end(), ' ');
+  };
+  CHECK(count("1 0:1:1 0:2:1 0:3:1 1:9:1 1:8:1", "0*1*0") == 6);  // three pairs, two between
+  CHECK(count("1 0:1:1 1:9:1", "0*1*0") == 0);
+  CHECK(count("1 0:1:1 0:2:1", "0*1") == 0);
+  CHECK(count("1 0:1:1 1:2:1 2:3:1", "0*1*2") == 1);
+}
+
+TEST_CASE("names that share a hash are no repetition; the same name is") {
+  const auto few = with([](format_options& o) {
+    o.names_are_keys = true;
+    o.hashing.bits = 2;
+  });
+  std::string line = "1";
+  for (const char* name : {"a", "b", "c", "d", "e", "f"}) line += std::string(" ") + name + ":1";
+  const auto text = reading_of("libsvm", few, {line});
+  CHECK(std::count(text.begin(), text.end(), ':') == 6);
+  CHECK(reading_of("libsvm", few, {line + " c:1"}) == "27: index c comes twice in this line");
+  CHECK(reading_of("libsvm", few, {"1 7:1 a:1 007:1"}) == "11: index 007 comes twice in this line");
+}
+
 TEST_CASE("a file's header names its columns anew, and namespaces keep their fields") {
   const auto csv = with(people);
   auto pipeline = row_pipeline::make("csv", csv, {});

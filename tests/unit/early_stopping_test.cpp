@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
-
 #include "actors/scheduler/early_stopping.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace troupe;
 
@@ -28,4 +28,10 @@ TEST_CASE("larger may be better, what is not known never is, and no patience nev
   for (std::uint64_t i = 5; i < 100; ++i) auc.on_evaluation(i, 0.1);
   CHECK_FALSE(auc.should_stop());
   CHECK(auc.best_clock() == 3);
+}
+
+TEST_CASE("evaluations that are not known do not use up the patience") {
+  early_stopping auc({"validation_auc", true, 2});
+  for (std::uint64_t i = 0; i < 9; ++i) CHECK_FALSE(auc.on_evaluation(i, std::nullopt));
+  CHECK_FALSE(auc.should_stop());
 }

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -133,4 +134,88 @@ TEST_CASE("figures have the same bits however the rows are cut, and in any order
   };
   CHECK(figures(1) == figures(4));
   CHECK(figures(1) == figures(299));
+}
+
+TEST_CASE("entropy, calibration and average precision worked by hand") {
+  metric_set set(logistic());
+  // Probabilities 0.5, 0.5, 0.75, 0.25 (scores 0, 0, log 3, -log 3); labels +, -, +, -.
+  add(set, "test", 0, {0, 1, 1, 0, -1, 1, std::log(3), 1, 1, -std::log(3), -1, 1});
+  const auto all = set.figures({});
+  const double loss = (2 * std::log(2) - 2 * std::log(0.75)) / 4;
+  CHECK(value(all, "test_normalised_entropy") == doctest::Approx(loss / std::log(2)));
+  CHECK(value(all, "test_calibration") == doctest::Approx(1));
+  // Recall 1/2 at precision 1, then 1 at 2/3.
+  CHECK(value(all, "test_pr_auc") == doctest::Approx(0.5 + 0.5 * 2 / 3));
+
+  metric_set weighted(logistic());
+  add(weighted, "test", 0, {0, 1, 1, 0, -1, 3});
+  CHECK(value(weighted.figures({}), "test_calibration") == doctest::Approx(2));
+
+  metric_set single(logistic());
+  add(single, "test", 0, {0, 1, 1, 1, 1, 1});
+  for (const auto* name : {"test_normalised_entropy", "test_pr_auc", "test_auc"})
+    CHECK_FALSE(find(single.figures({}), name)->known());
+  CHECK(find(single.figures({}), "test_calibration")->known());
+}
+
+TEST_CASE("the squared loss has the figures of regressions") {
+  metric_settings settings;
+  settings.loss = [](double score, double label) { return (score - label) * (score - label) / 2; };
+  settings.regression = true;
+  metric_set set(settings);
+  add(set, "test", 0, {1, 2, 1, 4, 4, 2, 5, 6, 1});
+  const auto all = set.figures({});
+  CHECK(value(all, "test_rmse") == doctest::Approx(std::sqrt(0.5)));
+  CHECK(value(all, "test_mae") == doctest::Approx(0.5));
+  // Labels 2, 4, 4, 6: variance 2.
+  CHECK(value(all, "test_r2") == doctest::Approx(1 - 0.5 / 2));
+  metric_set flat(settings);
+  add(flat, "test", 0, {1, 2, 1, 1, 2, 1});
+  CHECK_FALSE(find(flat.figures({}), "test_r2")->known());
+}
+
+TEST_CASE("AUC by group is the mean over the groups that have both classes") {
+  metric_set set(logistic());
+  const auto bits = [](std::uint64_t group) {
+    double number;
+    std::memcpy(&number, &group, sizeof number);
+    return number;
+  };
+  pb::EvaluatedPart part;
+  part.set_data_set("test");
+  part.set_columns(4);
+  // Group 7: right (1). Group 8: wrong (0), three rows. Group 9 and no group: one class, and left
+  // out.
+  set.add(part, scores_of({2, 1, 1, bits(7), 1, -1, 1, bits(7),                            //
+                           1, 1, 1, bits(8), 2, -1, 1, bits(8),        3, -1, 1, bits(8),  //
+                           5, 1, 1, bits(9), 0, -1, 1, bits(no_group), 9, 1,  1, bits(no_group)}));
+  CHECK(value(set.figures({}), "test_group_auc") == doctest::Approx((2 * 1.0 + 3 * 0.0) / 5));
+}
+
+TEST_CASE("a metric of somebody's own is reported under its name, where it is asked for") {
+  metric_registry::global().add("mean_score", {[](const metric_input& of) {
+                                                 double sum = 0, weight = 0;
+                                                 of.rows.for_each([&](const auto& row) {
+                                                   sum += row.weight * row.score;
+                                                   weight += row.weight;
+                                                 });
+                                                 return metric_input::mean(sum, weight);
+                                               },
+                                               true});
+  auto settings = logistic();
+  settings.metrics = {"mean_score", "auc"};
+  metric_set set(settings);
+  add(set, "test", 0, {1, 1, 1, 4, -1, 2});
+  const auto all = set.figures({});
+  CHECK(all.size() == 2);
+  CHECK(value(all, "test_mean_score") == doctest::Approx(3));
+  CHECK(metric_registry::global().find("mean_scor").failure().text ==
+        "the metric 'mean_scor' is not known; did you mean 'mean_score'?");
+}
+
+TEST_CASE("a set that is cleared knows nothing of what was measured before") {
+  metric_set set(logistic());
+  add(set, "train", 0, {1, 1, 1, 2, -1, 1});
+  set.clear();
+  CHECK(set.figures({}).empty());
 }

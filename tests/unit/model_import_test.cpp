@@ -72,15 +72,16 @@ TEST_CASE("what was exported is imported bit by bit, state and names too") {
     const auto type = *rc::gen::element<std::string>("f32", "f64");
     const temporary_folder folder;
     const auto weights = random_numbers(type);
-    const std::string names = weights.empty() ? "" : std::to_string(weights.begin()->first) + "\ta\tb\n";
+    const std::string names =
+        weights.empty() ? "" : std::to_string(weights.begin()->first) + "\ta\tb\n";
     write_file(folder / "names", names);
     save_some(folder / "model", type, weights, {{0, 0.5}}, folder / "names");
     const auto before = load_model(*disk, folder / "model");
     RC_ASSERT(before.ok());
     for (const std::string format : {"text", "npz"}) {
       export_as(format, folder / "model", folder / "file", names);
-      const auto read = format == "npz" ? read_npz(folder / "file")
-                                        : read_text_model(*disk, folder / "file");
+      const auto read =
+          format == "npz" ? read_npz(folder / "file") : read_text_model(*disk, folder / "file");
       if (!read) RC_LOG() << read.failure().text;
       RC_ASSERT(read.ok());
       const auto saved = save_imported(*disk, *read, folder / "again");
@@ -119,6 +120,14 @@ TEST_CASE("text that is no exported model is refused with its line") {
       {table + "1\tnan\n", ":4: 'nan' is no finite number of 32 bits; 1 are wanted"},
       {table + "1\t1e39\n", ":4: '1e39' is no finite number of 32 bits; 1 are wanted"},
       {table + "2\t1\n2\t1\n", ":5: key 2 does not ascend"},
+      {table + head, ":5: a second manifest"},
+      {table + "1\t2\n# table weights: f32, 1 value and 2 of state to a key, 1 rows\n",
+       ":5: a second table 'weights'"},
+      {"# manifest {\"format\":1,\"tables\":[{\"spec\":{\"name\":\"../../x\"}}]}\n",
+       ":1: it is no manifest of a model"},
+      {"# manifest {\"format\":1,\"tables\":[{\"spec\":{\"name\":\"a\"}},{\"spec\":{\"name\":"
+       "\"a\"}}]}\n",
+       ":1: it is no manifest of a model"},
       {table + "18446744073709551616\t1\n",
        ":4: a line of a model is a key, a tab and numbers between tabs"},
   };
@@ -149,6 +158,33 @@ TEST_CASE("an archive that is no exported model is refused by name") {
     write_file(folder / "changed", changed);
     (void)read_npz(folder / "changed");
   }
+}
+
+TEST_CASE("arrays of other shapes than the table's are refused") {
+  const temporary_folder folder;
+  save_some(folder / "model", "f32", {{1, 1}, {2, 2}}, {});
+  export_as("npz", folder / "model", folder / "whole", "");
+  auto bytes = read_file(folder / "whole");
+  const auto at = bytes.find("'shape': (2, )");
+  REQUIRE(at != std::string::npos);
+  bytes.replace(at, 14, "'shape': (1,2)");
+  write_file(folder / "flat", bytes);
+  CHECK_FALSE(read_npz(folder / "flat").ok());
+}
+
+TEST_CASE(
+    "a model whose unlearned weights are not zero keeps its zeros, and is none of liblinear's") {
+  const temporary_folder folder;
+  auto spec = table_message("weights");
+  spec.set_initialiser("constant");
+  spec.set_initialiser_a(0.5);
+  REQUIRE(save(*disk, folder / "model", description_of({spec}), {{{0, 0}, {3, 1}}}).ok());
+  const auto model = load_model(*disk, folder / "model");
+  REQUIRE(model.ok());
+  CHECK(rows_of(*model->tables[0], true).keys == std::vector<key_id>{0, 3});
+  std::ostringstream out;
+  CHECK(write_liblinear(*model, out).failure().text.find("other initial values") !=
+        std::string::npos);
 }
 
 TEST_CASE("liblinear's form holds the model, with labels, bias and correction") {

@@ -39,9 +39,11 @@ std::vector<std::shared_ptr<table>> written(const temporary_folder& folder) {
     for (int i = 0; i < 5000; ++i) keys.insert(random.below(middle) + (h == 0 ? 0 : middle));
     const std::vector<position> all(keys.begin(), keys.end());
     std::vector<float> values;
-    for (std::size_t i = 0; i < 2 * all.size(); ++i) values.push_back(static_cast<float>(random.unit()));
+    for (std::size_t i = 0; i < 2 * all.size(); ++i)
+      values.push_back(static_cast<float>(random.unit()));
     REQUIRE(pushed(*halves[h], all, values));
-    REQUIRE(write_rows(*disk, folder / ("weights.part-" + std::to_string(h) + ".rows"), *halves[h], true)
+    REQUIRE(write_rows(*disk, folder / ("weights.part-" + std::to_string(h) + ".rows"), *halves[h],
+                       true)
                 .ok());
   }
   return halves;
@@ -67,7 +69,8 @@ TEST_CASE("servers of any other number take up their own rows, with state, and l
   digest += before[1]->summary().digest;
   const auto third = ~position{0} / 3;
   std::vector<std::shared_ptr<table>> servers{
-      on("adagrad", {{0, third}}), on("adagrad", {{third + 1, 2 * third}, {3 * third, ~position{0}}}),
+      on("adagrad", {{0, third}}),
+      on("adagrad", {{third + 1, 2 * third}, {3 * third, ~position{0}}}),
       on("adagrad", {{2 * third + 1, 3 * third - 1}})};
   hash128 sum;
   std::uint64_t rows = 0;
@@ -110,7 +113,8 @@ TEST_CASE("files of other tables, types and updaters are refused, and both are n
     const auto loaded = load_part(*disk, {std::move(t)}, request_of(folder, with_state));
     return loaded.done() ? "done" : loaded.text();
   };
-  CHECK(text_of(on("ftrl", {all_keys})).find("8 bytes of optimiser state to a row, and the updater of this job 16") !=
+  CHECK(text_of(on("ftrl", {all_keys}))
+            .find("8 bytes of optimiser state to a row, and the updater of this job 16") !=
         std::string::npos);
   CHECK(text_of(on("ftrl", {all_keys}), false) == "done");
   auto wide = table::make(spec_of("adagrad", 3, value_type::f32), 1);

@@ -344,3 +344,22 @@ TEST_CASE("bulk-synchronous: a slot's range pull reads its version, as a pull of
   REQUIRE(after.pulls[0].keys.as<position>().size() == 3);
   CHECK(after.pulls[0].values.as<float>()[1] == 113);
 }
+
+TEST_CASE("while its rows are replaced a server neither takes pushes nor answers pulls") {
+  fixture f(1, true, 0);
+  f.serving();
+  CHECK(f.s->on_adopt([] {
+             pb::AdoptSlot a;
+             a.set_epoch(1);
+             return a;
+           }())
+            .outcome() == pb::DONE);
+  f.s->begin_loading();
+  CHECK(f.s->loading());
+  const auto refused = f.pull(0, 0, true);
+  REQUIRE(refused.pulls.size() == 1);
+  CHECK(refused.pulls[0].reply.outcome() == pb::NOT_SERVING);
+  CHECK(fixture::outcome(f.push(f.push_header(0, 0))) == pb::LATER);
+  f.s->end_loading();
+  CHECK(fixture::value(f.pull(0, 0, true)) == 100);
+}

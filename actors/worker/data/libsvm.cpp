@@ -215,27 +215,47 @@ class libsvm_reader final : public row_reader {
         .first->second;
   }
 
-  // Of one field: other fields may have the same index.
+  // Of one field: other fields may have the same index. Two names may share a hash; that is no
+  // fault.
   bool all_distinct(const std::vector<feature>& features) {
     keys_.clear();
     for (std::size_t i = 0; i < features.size(); ++i)
       keys_.emplace_back(features[i].key, features[i].field, i);
     std::sort(keys_.begin(), keys_.end());
-    const auto twice =
-        std::adjacent_find(keys_.begin(), keys_.end(), [](const auto& a, const auto& b) {
-          return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b);
-        });
-    if (twice == keys_.end()) return true;
-    const auto number = std::get<2>(*std::next(twice));
+    for (std::size_t i = 1; i < keys_.size(); ++i)
+      for (std::size_t k = i; k > 0 && same_feature(keys_[k - 1], keys_[i]); --k)
+        if (written_alike(std::get<2>(keys_[k - 1]), std::get<2>(keys_[i])))
+          return note_repetition(features[std::get<2>(keys_[i])], std::get<2>(keys_[i]));
+    return true;
+  }
+
+  using placed_key = std::tuple<key_id, std::uint32_t, std::size_t>;
+  static bool same_feature(const placed_key& a, const placed_key& b) {
+    return std::get<0>(a) == std::get<0>(b) && std::get<1>(a) == std::get<1>(b);
+  }
+
+  bool written_alike(std::size_t a, std::size_t b) const {
+    if (!options_.names_are_keys) return true;
+    const auto x = index_text(a), y = index_text(b);
+    const auto numeric = [](std::string_view text) {
+      return std::all_of(text.begin(), text.end(), is_digit);
+    };
+    return x == y || (numeric(x) && numeric(y));
+  }
+
+  // The index as written, which is key + base without overflow, or a name.
+  std::string_view index_text(std::size_t number) const {
+    const auto token = token_at(feature_token(number), line_.data() + line_.size());
+    const auto index = token.substr(with_fields ? token.find(':') + 1 : 0);
+    return index.substr(0, index.find(':'));
+  }
+
+  bool note_repetition(const feature& one, std::size_t number) {
+    const auto text = "index " + std::string(index_text(number)) + " comes twice in ";
     const char* at = feature_token(number);
-    // The index as written, which is key + base without overflow.
-    std::string_view token = token_at(at, line_.data() + line_.size());
-    std::string_view index = token.substr(with_fields ? token.find(':') + 1 : 0);
-    std::string text =
-        "index " + std::string(index.substr(0, index.find(':'))) + " comes twice in ";
-    note(at, token,
-         text + (with_fields ? "field " + std::to_string(features[number].field) + " of this line"
-                             : "this line"));
+    note(at, token_at(at, line_.data() + line_.size()),
+         text +
+             (with_fields ? "field " + std::to_string(one.field) + " of this line" : "this line"));
     return false;
   }
 
@@ -292,7 +312,7 @@ class libsvm_reader final : public row_reader {
   const std::uint64_t base_;
   std::string_view line_;
   row_fault fault_;
-  std::vector<std::tuple<key_id, std::uint32_t, std::size_t>> keys_;
+  std::vector<placed_key> keys_;
   std::map<std::uint32_t, namespace_of_names> spaces_;  // by field
 };
 

@@ -12,7 +12,8 @@ void name_list::add(key_id key, std::string_view space, std::string_view name) {
     if (seen_[slot] == mark) return;
     slot = (slot + 1) & mask;
   }
-  if (size_ >= most_) return;
+  constexpr std::size_t most_text = std::size_t{512} << 20;
+  if (size_ >= most_ || lines_.size() + name.size() + space.size() + 32 > most_text) return;
   seen_[slot] = mark;
   ++size_;
   lines_ += std::to_string(key);

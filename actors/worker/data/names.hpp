@@ -24,7 +24,8 @@ struct name_hashing {
 };
 
 // The names that were hashed, for people who read the model later: one line "key TAB name" to a
-// key, the first name that had it. Holds at most `most` of them and forgets later ones.
+// key, the first name that had it. Holds at most `most` of them, and half a GiB of text, and
+// forgets later ones.
 class name_list {
  public:
   explicit name_list(std::uint64_t most) : most_(most) {}

@@ -102,9 +102,8 @@ bool row_shaper::shape(example& row, row_fault& fault) {
     for (auto& f : all)
       if (f.field == field) f.value = static_cast<float>(static_cast<double>(f.value) * factor);
   written_ = all.size();
-  std::vector<key_id> keys;
   for (const auto& one : interactions_)
-    if (!cross(one, row, 0, 0, 1, keys)) {
+    if (!cross(one, row)) {
       fault = {1, format("the interactions make more than %zu features of this row", most_features),
                false};
       return false;
@@ -126,27 +125,42 @@ bool row_shaper::shape(example& row, row_fault& fault) {
   return true;
 }
 
-// Chooses the interaction's factor number `depth` in turn. `from`: where to look on, so that of a
-// namespace with itself every pair comes once.
-bool row_shaper::cross(const interaction& one, example& row, std::size_t depth, std::size_t from,
-                       double value, std::vector<key_id>& keys) {
+bool row_shaper::cross(const interaction& one, example& row) {
+  const auto factors = one.fields.size();
+  choices_.resize(factors);
+  for (std::size_t d = 0; d < factors; ++d) {
+    choices_[d].clear();
+    for (std::size_t i = 0; i < written_; ++i)
+      if (row.features[i].field == one.fields[d]) choices_[d].push_back(i);
+    // Of too few there is no combination, and none is looked for.
+    const auto again = std::count(one.fields.begin(), one.fields.end(), one.fields[d]);
+    if (choices_[d].size() < static_cast<std::size_t>(again)) return true;
+  }
+  chosen_.assign(factors, 0);
+  return choose(one, row, 0, 1);
+}
+
+// Chooses factor number `depth` in turn. Of a namespace that comes several times each set of
+// features comes once: a later factor takes only what stands behind an earlier one's.
+bool row_shaper::choose(const interaction& one, example& row, std::size_t depth, double value) {
   if (depth == one.fields.size()) {
     if (row.features.size() >= most_features) return false;
-    const std::string_view bytes(reinterpret_cast<const char*>(keys.data()),
-                                 keys.size() * sizeof(key_id));
+    keys_.clear();
+    for (const auto i : chosen_) keys_.push_back(row.features[i].key);
+    const std::string_view bytes(reinterpret_cast<const char*>(keys_.data()),
+                                 keys_.size() * sizeof(key_id));
     row.features.push_back(
         {hashing_.cut(xxh64(bytes, one.seed)), static_cast<float>(value), one.own_field});
     return true;
   }
-  for (std::size_t i = from; i < written_; ++i) {
-    const auto f = row.features[i];
-    if (f.field != one.fields[depth]) continue;
-    keys.push_back(f.key);
-    const bool again = depth + 1 < one.fields.size() && one.fields[depth + 1] == f.field;
-    const bool fine =
-        cross(one, row, depth + 1, again ? i + 1 : 0, value * static_cast<double>(f.value), keys);
-    keys.pop_back();
-    if (!fine) return false;
+  std::size_t from = 0;
+  for (std::size_t d = 0; d < depth; ++d)
+    if (one.fields[d] == one.fields[depth]) from = chosen_[d] + 1;
+  for (const auto i : choices_[depth]) {
+    if (i < from) continue;
+    chosen_[depth] = i;
+    if (!choose(one, row, depth + 1, value * static_cast<double>(row.features[i].value)))
+      return false;
   }
   return true;
 }

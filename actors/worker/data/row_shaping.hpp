@@ -57,8 +57,9 @@ class row_shaper {
     std::vector<std::uint32_t> fields;  // found by resolve()
     std::uint32_t own_field = 0;        // of what it makes
   };
-  bool cross(const interaction& one, example& row, std::size_t depth, std::size_t from,
-             double value, std::vector<key_id>& keys);
+  // False: more features than a row may have.
+  bool cross(const interaction& one, example& row);
+  bool choose(const interaction& one, example& row, std::size_t depth, double value);
 
   row_shape shape_;
   name_hashing hashing_;
@@ -66,6 +67,10 @@ class row_shaper {
   std::vector<std::uint32_t> ignored_;
   std::vector<std::pair<std::uint32_t, double>> scales_;
   std::size_t written_ = 0;  // features of the row before interactions
+  // Of the interaction under way: what each factor may be, as places in the row, and what it is.
+  std::vector<std::vector<std::size_t>> choices_;
+  std::vector<std::size_t> chosen_;
+  std::vector<key_id> keys_;
 };
 
 }  // namespace troupe

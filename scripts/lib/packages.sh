@@ -29,6 +29,8 @@ build liblzma-dev                  data files in .xz
 build libzip-dev                   models as .npz
 test  doctest-dev                  the tests' framework
 test  librapidcheck-dev            tests of laws on random input
+test  liblinear-tools              reads the models that we export
+test  xz-utils                     unpacks real data for it
 fuzz  clang                        libFuzzer, which the fuzzers are built with
 fuzz  libclang-rt-14-dev           its run time
 lint  clang-format                 the layout of code

@@ -151,6 +151,9 @@ TEST_CASE("interactions learn what the features alone cannot") {
   CHECK(here.train(job + set("data.interactions=a*b")).number("test_accuracy") == 1);
   CHECK(here.train(job + set("data.interactions=a*b") + set("data.hash_bits=12"))
             .number("test_accuracy") == 1);
+  here.train(job + set("data.max_names=100"));
+  CHECK(contains(here.troupe({"inspect", "model"}).out, "a=a1"));
+  here.train(job + set("data.interactions=a*b") + set("data.hash_bits=12"));
   // The model knows how its rows are shaped.
   const auto end = here.troupe({"predict", "--model", "model", "--labels", "xor.csv"});
   CHECK(end.out.substr(0, 8) == "0\n1\n1\n0\n");

@@ -138,12 +138,12 @@ double predicted_rows(const std::string& folder, const std::string& path) {
   options.model = folder + "/model";
   options.files = {path};
   double sum = 0;
-  const auto done = predict(
-      posix_file_system(), options, [](const score_reading&) {},
-      [&](const predicted_row& row) -> result<void> {
-        sum += row.score;
-        return {};
-      });
+  prediction_listener listener;
+  listener.row = [&](const predicted_row& row) -> result<void> {
+    sum += row.score;
+    return {};
+  };
+  const auto done = predict(posix_file_system(), options, listener);
   must(done.ok(), done ? "" : done.failure().text.c_str());
   return static_cast<double>(done->rows);
 }

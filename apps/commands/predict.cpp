@@ -23,11 +23,9 @@ class line_output {
  public:
   explicit line_output(std::unique_ptr<writable_file> file) : file_(std::move(file)) {}
 
-  result<void> add(const std::optional<std::string_view>& id, double value) {
+  result<void> add(const std::optional<std::string_view>& id, std::string_view value) {
     if (id) (text_ += *id) += '\t';
-    char digits[64];
-    text_.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-    text_ += '\n';
+    (text_ += value) += '\n';
     constexpr std::size_t enough = 1 << 16;
     return text_.size() < enough ? result<void>() : flush();
   }
@@ -90,6 +88,8 @@ int predict_command(const std::vector<std::string>& arguments) {
                                "the model's folder")(
       "raw", po::bool_switch(&raw), "prints scores, <weights, x> + bias, and not probabilities")(
       "labels", po::bool_switch(&labels), "prints the label that is predicted")(
+      "batch", po::value(&options.batch_rows)->default_value(options.batch_rows)->value_name("N"),
+      "rows that are scored together; 1: each is answered as soon as it has come")(
       "output", po::value(&output)->value_name("FILE"),
       "where predictions go; standard output if left out")(
       "metrics", po::bool_switch(&options.metrics),
@@ -100,6 +100,8 @@ int predict_command(const std::vector<std::string>& arguments) {
   line.positional("file", -1);
   po::variables_map values;
   if (const auto over = line.parse(arguments, values)) return *over;
+  if (options.batch_rows < 1 || options.batch_rows > (1 << 20))
+    return report({errc::bad_usage, "--batch is from 1 to 1048576 rows"});
   if (raw && labels) return report({errc::bad_usage, "--raw and --labels exclude each other"});
   options.files = values.count("file") ? values["file"].as<std::vector<std::string>>()
                                        : std::vector<std::string>{"-"};
@@ -110,17 +112,24 @@ int predict_command(const std::vector<std::string>& arguments) {
   line_output out(std::move(*file));
   score_reading reading;
   auto what = raw ? column::score : labels ? column::label : column::probability;
-  const auto done = predict(
-      files, options,
-      [&](const score_reading& r) {
-        reading = r;
-        if (!r.probabilities && what == column::probability) what = column::score;
-      },
-      [&](const predicted_row& row) {
-        return out.add(row.id, what == column::score   ? row.score
-                               : what == column::label ? reading.label(row.score)
-                                                       : reading.probability(row.score));
-      });
+  prediction_listener listener;
+  listener.begin = [&](const score_reading& r) {
+    reading = r;
+    if (!r.probabilities && what == column::probability) what = column::score;
+  };
+  listener.row = [&](const predicted_row& row) {
+    const double value = what == column::score   ? row.score
+                         : what == column::label ? reading.label(row.score)
+                                                 : reading.probability(row.score);
+    if (what == column::label)
+      if (const auto word = reading.words.find(value); word != reading.words.end())
+        return out.add(row.id, word->second);
+    char digits[64];
+    const auto* end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    return out.add(row.id, {digits, static_cast<std::size_t>(end - digits)});
+  };
+  listener.batch = [&] { return out.flush(); };
+  const auto done = predict(files, options, listener);
   if (const auto closed = out.close(); !closed) return report(closed.failure());
   if (!done) return report(as_bad_input(done.failure()));
   tell(*done);

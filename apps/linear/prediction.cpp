@@ -16,17 +16,15 @@ constexpr std::size_t most_reported = 5;
 
 class predictor {
  public:
-  using on_row = std::function<result<void>(const predicted_row&)>;
-
   predictor(const saved_model& saved, linear_model model, double bias, metric_set* figures,
-            bool checks_labels, const on_row& row)
+            bool checks_labels, std::uint64_t batch_rows, const prediction_listener& listener)
       : saved_(saved),
         model_(std::move(model)),
         bias_(bias),
         figures_(figures),
         checks_labels_(checks_labels),
-        on_row_(row),
-        builder_({linear_evaluation::batch_rows, std::uint64_t{32} << 20}) {
+        listener_(listener),
+        builder_({batch_rows, std::uint64_t{32} << 20}) {
     part_.set_data_set("test");
   }
 
@@ -47,8 +45,9 @@ class predictor {
       return scored;
     if (figures_ != nullptr) measure();
     for (std::size_t r = 0; r < scores_.size(); ++r)
-      if (auto done = on_row_({rows.id(r), scores_[r] + model_.score_offset}); !done) return done;
-    return {};
+      if (auto done = listener_.row({rows.id(r), scores_[r] + model_.score_offset}); !done)
+        return done;
+    return listener_.batch ? listener_.batch() : result<void>();
   }
 
  private:
@@ -74,7 +73,7 @@ class predictor {
   const double bias_;
   metric_set* const figures_;
   const bool checks_labels_;  // a label that no training row had is a fault
-  const on_row& on_row_;
+  const prediction_listener& listener_;
   block_builder builder_;
   batch_maker maker_;
   batch batch_;
@@ -137,8 +136,7 @@ double score_reading::label(double score) const {
 }
 
 result<prediction> predict(std::shared_ptr<file_system> files, const predict_options& options,
-                           const std::function<void(const score_reading&)>& begin,
-                           const std::function<result<void>(const predicted_row&)>& on_row) {
+                           const prediction_listener& listener) {
   const auto saved = load_model(*files, options.model);
   if (!saved) return saved.failure();
   const auto model = linear_model_of(*saved);
@@ -155,8 +153,10 @@ result<prediction> predict(std::shared_ptr<file_system> files, const predict_opt
 
   metric_set figures(metric_settings_of(*saved, *model, *job));
   predictor rows(*saved, *model, *bias, options.metrics ? &figures : nullptr,
-                 data.reading.label_weights, on_row);
-  begin(reading_of(*model));
+                 data.reading.label_weights, options.batch_rows, listener);
+  auto meaning = reading_of(*model);
+  for (const auto& [word, label] : data.reading.csv.label_words) meaning.words.emplace(label, word);
+  if (listener.begin) listener.begin(meaning);
   prediction p;
   auto read = read_all(*files, options, data, *pipeline, rows, p);
   // What came before a fault is predicted all the same.

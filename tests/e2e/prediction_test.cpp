@@ -77,6 +77,16 @@ TEST_CASE("rows keep their ids, and faulty ones end a prediction or are counted"
   CHECK(lines[0].rfind("dan\t", 0) == 0);
   CHECK(lines[1].rfind("fay\t-", 0) == 0);
   CHECK(contains(fine.err, "oops"));
+  CHECK(here.troupe({"predict", "--model", "model", "--raw", "b.csv", "--set",
+                     "data.max_bad_rows=1", "--batch", "1"})
+            .out == fine.out);
+  // Labels that are words come back as words.
+  here.write("w.csv", "y,x\nyes,1\nno,-1\nyes,2\nno,-2\n");
+  here.train(set("data.format=csv") + set("data.train=w.csv") + set("data.test=w.csv") +
+             set("data.csv.columns.y=label") + set("data.csv.others=number") +
+             set("data.csv.label_words.yes=1") + set("data.csv.label_words.no=0"));
+  CHECK(here.troupe({"predict", "--model", "model", "--labels", "w.csv"}).out ==
+        "yes\nno\nyes\nno\n");
 }
 
 TEST_CASE("an exported model comes back as the same model, and predicts the same") {

@@ -188,7 +188,7 @@ TEST_CASE("odd, malformed and hostile lines give a row or a message, in every fo
       {"criteo",
        buckets,
        {criteo("0", "3", std::string("a\0b", 3))},
-       "18: byte 0x00 has no place in a category"},
+       "18: byte 0x00 has no place in Criteo's rows"},
       {"criteo",
        buckets,
        {"1\t2\t3"},

@@ -30,13 +30,15 @@ class criteo_reader final : public row_reader {
     if (line.empty()) return row_outcome::nothing;
     line_ = line;
     begin_ = line.data();
-    const auto columns = 1 + static_cast<std::size_t>(std::count(line.begin(), line.end(), '\t'));
+    const auto marks = marks_of(line);
+    const auto columns = 1 + marks.tabs;
     into.labelled = columns == fields + 1;
     bool fine = into.labelled || (options_.labels_optional && columns == fields);
     if (!fine)
       note(line, format("%zu column%s; a row of Criteo's has %zu, a label, %zu counts and %zu "
                         "categories, between tabs",
                         columns, columns == 1 ? "" : "s", fields + 1, counts, categories));
+    if (fine && marks.odd) fine = explain_odd(line);
     if (fine && into.labelled) fine = read_label(next_column(), into);
     for (std::uint32_t field = 0; fine && field < fields; ++field) {
       const auto column = next_column();
@@ -77,20 +79,50 @@ class criteo_reader final : public row_reader {
       return note(text, spaces_[field].name() + " " + quoted(text) + " is beyond 64 bits");
     if (code != std::errc() || end != text.data() + text.size())
       return note(text, spaces_[field].name() + " " + quoted(text) + " is not a whole number");
+    // Most counts are small, and come again and again.
+    const bool usual = options_.numbers == number_form::buckets && count >= 0 &&
+                       count < usual_counts && options_.names == nullptr;
+    if (usual) {
+      auto& known = usual_[field * usual_counts + static_cast<std::size_t>(count)];
+      if (!known.made) known = {bucket_of(count, field), true};
+      into.features.push_back({known.key, 1, field});
+      return true;
+    }
     return add_number(static_cast<double>(count), spaces_[field], number_keys_[field], field,
                       options_.numbers, into);
   }
 
+  key_id bucket_of(std::int64_t count, std::uint32_t field) {
+    scratch_.clear();
+    add_number(static_cast<double>(count), spaces_[field], 0, field, options_.numbers, scratch_);
+    return scratch_.features.front().key;
+  }
+
   bool read_category(std::string_view text, std::uint32_t field, example& into) {
-    const auto odd = std::find_if(text.begin(), text.end(), [](char c) {
-      return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) == 0x7F;
-    });
-    if (odd != text.end())
-      return note(
-          text.substr(static_cast<std::size_t>(odd - text.begin())),
-          format("byte 0x%02X has no place in a category", static_cast<unsigned char>(*odd)));
     into.features.push_back({spaces_[field].key_of(text), 1, field});
     return true;
+  }
+
+  struct line_marks {
+    std::size_t tabs = 0;
+    bool odd = false;  // a byte that no column may have
+  };
+  static bool is_odd(char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F;
+  }
+  static line_marks marks_of(std::string_view line) {
+    std::uint32_t tabs = 0, odd = 0;
+    for (const char c : line) {
+      tabs += c == '\t';
+      odd |= is_odd(c);
+    }
+    return {tabs, odd != 0};
+  }
+  bool explain_odd(std::string_view line) {
+    const auto odd = std::find_if(line.begin(), line.end(), is_odd);
+    return note(
+        line.substr(static_cast<std::size_t>(odd - line.begin())),
+        format("byte 0x%02X has no place in Criteo's rows", static_cast<unsigned char>(*odd)));
   }
 
   bool note(std::string_view at, std::string reason) {
@@ -98,7 +130,15 @@ class criteo_reader final : public row_reader {
     return false;
   }
 
+  static constexpr std::int64_t usual_counts = 1024;
+  struct usual_count {
+    key_id key = 0;
+    bool made = false;
+  };
+
   const format_options options_;
+  std::vector<usual_count> usual_{counts * usual_counts};  // by field and count
+  example scratch_;
   std::vector<namespace_of_names> spaces_;  // by field
   std::vector<key_id> number_keys_;         // by field: of counts that are values
   std::string_view line_;

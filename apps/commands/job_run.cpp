@@ -245,6 +245,12 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   const auto data = open_all(job, files, work_done);
   if (!data) return data.failure();
   const auto& train = *data->at("train");
+  if (job.data().deal() == "blocks" && train.blocks().size() < job.cluster().slots())
+    return error{
+        errc::bad_config,
+        format("data.deal: the training rows make %zu blocks, too few for %u slots to take "
+               "in turn; lower data.block_rows or cluster.slots",
+               train.blocks().size(), job.cluster().slots())};
   auto linear =
       make_linear_job(job, {&train.facts(), facts_in(*data, "test"), facts_in(*data, "validation"),
                             earlier ? &earlier->labels : nullptr});

@@ -156,6 +156,12 @@ TEST_CASE("day one and then day two is one run cut there, bit for bit") {
         whole.digest());
 }
 
+TEST_CASE("blocks that are too few for the slots are refused") {
+  const workplace here;
+  check_refused(here.sim(set("data.deal=blocks")),
+                {"data.deal", "1 blocks", "4 slots", "data.block_rows"});
+}
+
 TEST_CASE("what does not fit an earlier model is refused, and both settings are named") {
   const workplace here;
   here.train(set("model.output=before"));

@@ -191,4 +191,15 @@ TEST_CASE(
   CHECK(same(*again, *job));
 }
 
+TEST_CASE("an override's key may have parts in quotes, with anything in them") {
+  const auto job = parse_job("[data]\ntrain = 'a'\n", "job.toml",
+                             {R"(data.csv.columns."my column"=label)",
+                              R"(data.csv.columns."a.b=\"c\""=number)", "data.csv.others=ignore"});
+  if (!job) FAIL(job.failure().text);
+  const auto& columns = job->data().csv().columns();
+  CHECK(columns.at("my column") == "label");
+  CHECK(columns.at("a.b=\"c\"") == "number");
+  CHECK_FALSE(parse_job("[data]\ntrain = 'a'\n", "job.toml", {"data.csv.columns.\"x=label"}).ok());
+}
+
 }  // namespace troupe::config

@@ -93,8 +93,8 @@ void print_inspection(const saved_model& model, const dictionary& names, std::si
   for (int i = 0; i < m.tables_size(); ++i)
     print_table(m.tables(i), *model.tables[static_cast<std::size_t>(i)], out);
   for (const auto& metric : m.metrics())
-    line(out, metric.name().c_str(),
-         metric.known() ? format("  %.6g", metric.value()) : std::string("  not defined"));
+    out << format("  %-28s", metric.name().c_str())
+        << (metric.known() ? format("%.6g", metric.value()) : std::string("not defined")) << '\n';
   if (model.tables.empty() || largest == 0) return;
   const auto& weights = *model.tables.front();
   if (weights.spec().width != 1) return;

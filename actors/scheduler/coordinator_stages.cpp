@@ -195,7 +195,8 @@ void coordinator::end_training(instant now) {
     errand_ = errand::measuring;
     return begin_measuring(settings_.measure);
   }
-  const bool restores = !best_files_.empty() && !interrupted_ && stopping_.best_clock() != clock;
+  // Who interrupts a job that keeps its best model gets that, too.
+  const bool restores = !best_files_.empty() && stopping_.best_clock() != clock;
   if (!restores) return evaluate_at_the_end(now);
   errand_ = errand::restoring;
   load(settings_.best_folder, best_files_, true, true);

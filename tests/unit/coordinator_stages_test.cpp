@@ -301,6 +301,24 @@ TEST_CASE("a job that is interrupted behind the restore still knows its clocks")
   CHECK(f.take<publish_model>().at(0).clocks == 10);
 }
 
+TEST_CASE("a job that is interrupted saves its best model, unmeasured, if it keeps that") {
+  measured f;
+  f.halt_all(10);
+  f.saved_everywhere(f.answer(0.5));
+  f.take<send_assignment>();
+  f.c.on_stop({}, f.now);
+  f.take<send_stop>();
+  f.finish_all(13);
+  CHECK(f.take<send_load>().size() == 2);
+  pb::LoadedPart loaded;
+  loaded.set_done(true);
+  f.c.on_load(0, loaded, f.now);
+  f.c.on_load(1, loaded, f.now);
+  f.saved_everywhere(f.answer(0.5));
+  CHECK(f.scores.added.empty());
+  CHECK(f.take<publish_model>().at(0).clocks == 10);
+}
+
 TEST_CASE("a job that is interrupted while it is measured still ends, with what it has") {
   measured f;
   f.halt_all(10);

@@ -71,6 +71,7 @@ pb::JoinReply coordinator::on_join(const pb::Join& join, instant now) {
       for (std::uint32_t slot = 0; slot < board_.slots(); ++slot)
         if (board_.owner(slot) == join.index() && !board_.finished(slot)) {
           board_.assign(slot, join.index(), now);
+          moved_ = now;
           assign(slot, now);
         }
   }
@@ -127,7 +128,7 @@ void coordinator::on_view(std::uint32_t server, const result<pb::ViewReply>& rep
 
 void coordinator::start_training(instant now) {
   phase_ = pb::JobStatus::TRAINING;
-  training_begun_ = now;
+  training_begun_ = moved_ = ticked_ = now;
   for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
     board_.assign(slot, slot % settings_.workers, now);
     assign(slot, now);
@@ -148,7 +149,10 @@ void coordinator::assign(std::uint32_t slot, instant now) {
 }
 
 void coordinator::on_progress(const pb::Progress& progress, instant now) {
-  for (const auto& slot : progress.slots()) board_.report(slot, now);
+  for (const auto& slot : progress.slots()) {
+    const bool moves = slot.slot() < board_.slots() && slot.clock() != board_.clock(slot.slot());
+    if (board_.report(slot, now) && moves) moved_ = now;
+  }
   go_on_when_all_wait(now);
 }
 
@@ -198,7 +202,10 @@ void coordinator::on_time(instant now) {
   }
   if (phase_ == pb::JobStatus::STARTING && errand_ == errand::none) send_views();
   hand_out_tasks();
-  if (phase_ == pb::JobStatus::TRAINING) remind(now);
+  if (phase_ == pb::JobStatus::TRAINING) {
+    remind(now);
+    fail_if_nobody_moves(now);
+  }
   if (phase_ == pb::JobStatus::TRAINING)
     for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
       const auto worker = board_.owner(slot);

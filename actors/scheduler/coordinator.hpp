@@ -145,6 +145,7 @@ class coordinator {
   // The slots are to end where they are.
   bool stopping() const { return interrupted_ || stopped_early_ || evaluation_failure_; }
   void go_on_when_all_wait(instant now);
+  void fail_if_nobody_moves(instant now);
   void begin_measuring(const std::vector<scored_set>& data_sets);
   void hand_out_tasks();
   void measured_when_complete(instant now);
@@ -178,6 +179,8 @@ class coordinator {
   std::uint64_t measured_at_ = 0;       // the clock of the latest measurement
   bool restored_ = false;               // the tables are the best model, not the last one
   instant reminded_;
+  instant moved_;   // a slot's clock, for the last time, or what holds slots back
+  instant ticked_;  // on_time()
   measurement measurement_;
   early_stopping stopping_;
   bool stopped_early_ = false;

@@ -170,8 +170,7 @@ void coordinator::on_measured(instant now) {
 
 // Behind a measurement.
 void coordinator::go_on(instant now) {
-  if (training_ended_) return end_training(now);
-  if (board_.all_finished()) return end_training(now);
+  if (training_ended_ || board_.all_finished()) return end_training(now);
   if (evaluation_failure_ || stopping_.should_stop()) {
     stopped_early_ = !evaluation_failure_;
     pb::StopSlots request;
@@ -181,8 +180,36 @@ void coordinator::go_on(instant now) {
     return;
   }
   *limit_ += settings_.measure_every;
+  moved_ = now;
   for (std::uint32_t slot = 0; slot < board_.slots(); ++slot)
     if (!board_.finished(slot)) assign(slot, now);
+}
+
+// Slots that stand at the limit ask nobody for anything, so no request of theirs runs out: the wait
+// for the others has its deadline here.
+void coordinator::fail_if_nobody_moves(instant now) {
+  const duration patience(settings_.plan.timings().patience());
+  // A scheduler that slept itself has no right to complain.
+  const bool late = now - ticked_ > patience / 2;
+  ticked_ = now;
+  if (late || errand_ != errand::none || !limit_) moved_ = now;
+  if (now - moved_ <= patience) return;
+  std::string missing;
+  bool somebody_waits = false;
+  for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
+    if (board_.finished(slot)) continue;
+    const bool waits = board_.waits_at(slot, *limit_);
+    somebody_waits |= waits;
+    if (!waits)
+      missing += format("%sslot %u at clock %llu (worker %u)", missing.empty() ? "" : ", ", slot,
+                        static_cast<unsigned long long>(board_.clock(slot)), board_.owner(slot));
+  }
+  if (!somebody_waits || missing.empty()) return;
+  fail(errc::timeout,
+       format("for %.0f s nothing has come from ", seconds_of(patience)) + missing +
+           format(", and the others wait at clock %llu to be evaluated",
+                  static_cast<unsigned long long>(*limit_)),
+       now);
 }
 
 // ---- the end

@@ -29,9 +29,9 @@ bool slot_board::all_finished() const {
 }
 
 bool slot_board::all_wait_at(std::uint64_t clock) const {
-  return std::all_of(entries_.begin(), entries_.end(), [&](const entry& e) {
-    return e.present.finished() || (e.present.halted() && e.present.clock() >= clock);
-  });
+  for (std::uint32_t slot = 0; slot < slots(); ++slot)
+    if (!finished(slot) && !waits_at(slot, clock)) return false;
+  return true;
 }
 
 std::uint64_t slot_board::largest_clock() const {

@@ -21,6 +21,11 @@ class slot_board {
   bool all_finished() const;
   // Every slot has finished, or has halted before `clock` with all acknowledged.
   bool all_wait_at(std::uint64_t clock) const;
+  std::uint64_t clock(std::uint32_t slot) const { return entries_[slot].present.clock(); }
+  // It has halted before `clock`.
+  bool waits_at(std::uint32_t slot, std::uint64_t clock) const {
+    return entries_[slot].present.halted() && entries_[slot].present.clock() >= clock;
+  }
   // It waits before an earlier clock.
   bool halted_below(std::uint32_t slot, std::uint64_t clock) const {
     return entries_[slot].present.halted() && entries_[slot].present.clock() < clock;

@@ -118,10 +118,10 @@ shard_settings shard_settings_of(const pb::JobPlan& plan, std::uint32_t server) 
   return settings;
 }
 
-pb::TableSummary summary_of(const shard& s, std::uint32_t table) {
-  const auto summary = s.tables()[table]->summary();
+pb::TableSummary summary_of(const table& t, std::uint32_t number) {
+  const auto summary = t.summary();
   pb::TableSummary message;
-  message.set_table(table);
+  message.set_table(number);
   message.set_rows(summary.rows);
   message.set_nonzeros(summary.nonzeros);
   message.set_l1(summary.absolutes);
@@ -129,6 +129,11 @@ pb::TableSummary summary_of(const shard& s, std::uint32_t table) {
   message.set_digest_low(summary.digest.low);
   message.set_digest_high(summary.digest.high);
   message.set_live_bytes(summary.live_bytes);
+  return message;
+}
+
+pb::TableSummary summary_of(const shard& s, std::uint32_t table) {
+  auto message = summary_of(*s.tables()[table], table);
   message.set_rejected(s.rejected(table));
   return message;
 }

@@ -78,8 +78,14 @@ class shard {
   void freeze() { ++frozen_; }
   void thaw() { --frozen_; }
   // While its rows are being replaced nothing is read from them either.
-  void begin_loading() { freeze(), loading_ = true; }
-  void end_loading() { thaw(), loading_ = false; }
+  void begin_loading() {
+    freeze();
+    loading_ = true;
+  }
+  void end_loading() {
+    thaw();
+    loading_ = false;
+  }
   bool loading() const { return loading_; }
 
   const std::vector<std::shared_ptr<table>>& tables() const { return tables_; }

@@ -149,33 +149,6 @@ metric_registry& metric_registry::global() {
   return registry;
 }
 
-void metric_registry::add(const std::string& name, metric_entry entry) {
-  const std::lock_guard guard(mutex_);
-  entries_[name] = std::move(entry);
-}
-
-result<metric_entry> metric_registry::find(const std::string& name) const {
-  {
-    const std::lock_guard guard(mutex_);
-    const auto found = entries_.find(name);
-    if (found != entries_.end()) return found->second;
-  }
-  const auto known = names();
-  const auto likely = nearest(name, known);
-  std::string text = "the metric '" + name + "' is not known";
-  if (!likely.empty()) return error{errc::bad_config, text + "; did you mean '" + likely + "'?"};
-  text += "; known are";
-  for (const auto& one : known) text += " " + one;
-  return error{errc::bad_config, text};
-}
-
-std::vector<std::string> metric_registry::names() const {
-  const std::lock_guard guard(mutex_);
-  std::vector<std::string> names;
-  for (const auto& [name, entry] : entries_) names.push_back(name);
-  return names;
-}
-
 std::vector<std::string> usual_metrics(const score_meaning& meaning, bool groups) {
   std::vector<std::string> names;
   if (!meaning.log_loss) names.emplace_back("loss");

@@ -16,16 +16,13 @@
 // parts.
 
 #include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "apps/evaluation/ranking.hpp"
 #include "apps/evaluation/scored_rows.hpp"
-#include "core/result.hpp"
+#include "core/registry.hpp"
 
 namespace troupe {
 
@@ -57,18 +54,10 @@ struct metric_entry {
   bool larger_is_better = false;
 };
 
-// Thread-safe.
-class metric_registry {
+class metric_registry : public registry<metric_entry> {
  public:
-  static metric_registry& global();
-
-  void add(const std::string& name, metric_entry entry);     // replaces one of that name
-  result<metric_entry> find(const std::string& name) const;  // an error names the nearest
-  std::vector<std::string> names() const;                    // sorted
-
- private:
-  mutable std::mutex mutex_;
-  std::map<std::string, metric_entry> entries_;
+  metric_registry() : registry("metric") {}
+  static metric_registry& global();  // has those that come with Troupe
 };
 
 // The metrics that are reported where nobody chose any.

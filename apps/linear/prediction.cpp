@@ -137,24 +137,21 @@ double score_reading::label(double score) const {
 
 result<prediction> predict(std::shared_ptr<file_system> files, const predict_options& options,
                            const prediction_listener& listener) {
-  const auto saved = load_model(*files, options.model);
-  if (!saved) return saved.failure();
-  const auto model = linear_model_of(*saved);
-  if (!model) return model.failure();
-  const auto job = job_of(*saved, options.set);
-  if (!job) return job.failure();
-  const auto bias = saved_bias(*saved, *model);
+  const auto opened = open_linear(*files, options.model, options.set);
+  if (!opened) return opened.failure();
+  const auto& [saved, model, job] = *opened;
+  const auto bias = saved_bias(saved, model);
   if (!bias) return bias.failure();
-  auto data = data_options_of(*job);
+  auto data = data_options_of(job);
   // Where labels may have weights a row without a label cannot be told from one with.
   data.reading.labels_optional = !data.reading.label_weights;
   auto pipeline = row_pipeline::make(data.format, data.reading, data.shape);
   if (!pipeline) return pipeline.failure();
 
-  metric_set figures(metric_settings_of(*saved, *model, *job));
-  predictor rows(*saved, *model, *bias, options.metrics ? &figures : nullptr,
+  metric_set figures(metric_settings_of(saved, model, job));
+  predictor rows(saved, model, *bias, options.metrics ? &figures : nullptr,
                  data.reading.label_weights, options.batch_rows, listener);
-  auto meaning = reading_of(*model);
+  auto meaning = reading_of(model);
   for (const auto& [word, label] : data.reading.csv.label_words) meaning.words.emplace(label, word);
   if (listener.begin) listener.begin(meaning);
   prediction p;

@@ -106,8 +106,16 @@ result<linear_model> linear_model_of(const saved_model& saved) {
   return model;
 }
 
-result<config::Job> job_of(const saved_model& saved, const config::overrides& set) {
-  return config::parse_job(saved.manifest.configuration(), saved.folder + ": configuration", set);
+result<opened_linear> open_linear(file_system& files, const std::string& folder,
+                                  const config::overrides& set) {
+  auto saved = load_model(files, folder);
+  if (!saved) return saved.failure();
+  auto model = linear_model_of(*saved);
+  if (!model) return model.failure();
+  auto job =
+      config::parse_job(saved->manifest.configuration(), saved->folder + ": configuration", set);
+  if (!job) return job.failure();
+  return opened_linear{std::move(*saved), std::move(*model), std::move(*job)};
 }
 
 result<double> saved_bias(const saved_model& saved, const linear_model& model) {
@@ -164,30 +172,27 @@ result<void> score_saved(const saved_model& saved, const linear_model& model, co
 
 result<std::vector<pb::Metric>> evaluate_saved(std::shared_ptr<file_system> files,
                                                const evaluate_options& options) {
-  const auto saved = load_model(*files, options.model);
-  if (!saved) return saved.failure();
-  const auto model = linear_model_of(*saved);
-  if (!model) return model.failure();
-  const auto job = job_of(*saved, options.set);
-  if (!job) return job.failure();
+  const auto opened = open_linear(*files, options.model, options.set);
+  if (!opened) return opened.failure();
+  const auto& [saved, model, job] = *opened;
 
   auto sources = options.data;
   if (sources.empty()) {
-    const auto& own = options.train ? job->data().train() : job->data().test();
+    const auto& own = options.train ? job.data().train() : job.data().test();
     sources.assign(own.begin(), own.end());
   }
   if (sources.empty())
     return error{errc::bad_usage, "the model's job has no test data; name the files to evaluate"};
   const auto role = options.train ? data_role::train : data_role::other;
-  const auto data = dataset::open(files, sources, data_options_of(*job, role), nullptr);
+  const auto data = dataset::open(files, sources, data_options_of(job, role), nullptr);
   if (!data) return data.failure();
-  if (auto known = model->labels.check((*data)->facts(), sources.front()); !known)
+  if (auto known = model.labels.check((*data)->facts(), sources.front()); !known)
     return known.failure();
 
-  metric_set figures(metric_settings_of(*saved, *model, *job));
+  metric_set figures(metric_settings_of(saved, model, job));
   const std::string set = options.train ? "train" : "test";
-  if (auto done = score_saved(*saved, *model, **data, set, figures); !done) return done.failure();
-  return figures.figures(summaries_of(saved->manifest));
+  if (auto done = score_saved(saved, model, **data, set, figures); !done) return done.failure();
+  return figures.figures(summaries_of(saved.manifest));
 }
 
 }  // namespace troupe

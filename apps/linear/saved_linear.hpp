@@ -25,8 +25,14 @@ pb::ModelManifest describe_model(const config::Job& job, const linear_job& made)
 // errc::damaged: the manifest is not that of a linear model.
 result<linear_model> linear_model_of(const saved_model& saved);
 
-// The job that the model was made by, with some of its keys replaced.
-result<config::Job> job_of(const saved_model& saved, const config::overrides& set);
+// A model's folder, read and understood.
+struct opened_linear {
+  saved_model saved;
+  linear_model model;
+  config::Job job;  // that the model was made by, with some of its keys replaced
+};
+result<opened_linear> open_linear(file_system& files, const std::string& folder,
+                                  const config::overrides& set);
 // The bias's value; 0 without one.
 result<double> saved_bias(const saved_model& saved, const linear_model& model);
 // What its scores are measured by.

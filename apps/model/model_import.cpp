@@ -8,19 +8,6 @@
 namespace troupe {
 namespace {
 
-pb::TableSummary summary_of(const table& t, std::uint32_t number) {
-  const auto s = t.summary();
-  pb::TableSummary summary;
-  summary.set_table(number);
-  summary.set_rows(s.rows);
-  summary.set_nonzeros(s.nonzeros);
-  summary.set_l1(s.absolutes);
-  summary.set_l2(s.squares);
-  summary.set_digest_low(s.digest.low);
-  summary.set_digest_high(s.digest.high);
-  return summary;
-}
-
 // What publish() fills in.
 void forget_figures(pb::ModelManifest& manifest) {
   manifest.clear_metrics();

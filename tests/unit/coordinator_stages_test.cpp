@@ -238,6 +238,52 @@ TEST_CASE("a limit or a stop that was lost on its way is told again") {
   CHECK(f.take<send_stop>().size() == 2);
 }
 
+TEST_CASE(
+    "slots that wait to be evaluated wait no longer than the job's patience for one that hangs") {
+  auto s = measured::with(0, "");
+  s.plan.mutable_timings()->set_patience(duration(60s).count());
+  fixture f(s);
+  f.train();
+  const auto halt = [&](std::uint32_t slot, std::uint64_t clock, bool halted) {
+    pb::Progress p;
+    p.set_worker(slot % 2);
+    auto* one = p.add_slots();
+    one->set_slot(slot);
+    one->set_epoch(1);
+    one->set_clock(clock);
+    one->set_halted(halted);
+    f.c.on_progress(p, f.now);
+  };
+  const auto wait_until = [&](int seconds) {
+    for (; f.now < instant{duration(std::chrono::seconds(seconds)).count()}; f.now = f.now + 1s) {
+      halt(2, 4, false);  // its worker reports, and gets nowhere
+      f.c.on_time(f.now);
+    }
+  };
+  halt(0, 10, true);
+  halt(1, 10, true);
+  wait_until(30);
+  halt(3, 10, true);  // the last that moves
+  wait_until(89);
+  CHECK(f.phase() == pb::JobStatus::TRAINING);
+  wait_until(93);
+  CHECK(f.phase() == pb::JobStatus::FAILED);
+  CHECK(f.c.status().code() == static_cast<int>(errc::timeout));
+  CHECK(f.c.status().text() ==
+        "for 60 s nothing has come from slot 2 at clock 4 (worker 0), and the others wait at clock "
+        "10 to be evaluated");
+}
+
+TEST_CASE("a scheduler that slept itself gives the slots their time anew") {
+  auto s = measured::with(0, "");
+  s.plan.mutable_timings()->set_patience(duration(60s).count());
+  fixture f(s);
+  f.train();
+  f.now = {duration(1h).count()};
+  f.c.on_time(f.now);
+  CHECK(f.phase() == pb::JobStatus::TRAINING);
+}
+
 TEST_CASE("a failed evaluation is not made again, and ends the job behind its model") {
   measured f(0, "");
   f.halt_all(10);

@@ -160,16 +160,36 @@ TEST_CASE("an archive that is no exported model is refused by name") {
   }
 }
 
-TEST_CASE("arrays of other shapes than the table's are refused") {
+TEST_CASE("arrays of other shapes than the table's are refused by name") {
   const temporary_folder folder;
   save_some(folder / "model", "f32", {{1, 1}, {2, 2}}, {});
   export_as("npz", folder / "model", folder / "whole", "");
   auto bytes = read_file(folder / "whole");
-  const auto at = bytes.find("'shape': (2, )");
+  const std::string shape = "'shape': (2, )";
+  const auto at = bytes.find(shape);  // of the keys
   REQUIRE(at != std::string::npos);
-  bytes.replace(at, 14, "'shape': (1,2)");
+  const auto begin = bytes.rfind("\x93NUMPY", at);
+  const auto end = bytes.find('\n', at) + 1 + 2 * sizeof(key_id);
+  const auto sum = [&] {
+    const auto* from = reinterpret_cast<const Bytef*>(bytes.data() + begin);
+    const auto crc = static_cast<std::uint32_t>(crc32(0, from, static_cast<uInt>(end - begin)));
+    return std::string(reinterpret_cast<const char*>(&crc), sizeof crc);
+  };
+  // The archive stays whole: the checksums in the entry's and the directory's record fit.
+  const auto before = sum();
+  bytes.replace(at, shape.size(), "'shape': (1,2)");
+  const auto after = sum();
+  int records = 0;
+  for (auto p = bytes.find(before); p != std::string::npos; p = bytes.find(before, p + 1)) {
+    bytes.replace(p, after.size(), after);
+    ++records;
+  }
+  REQUIRE(records == 2);
   write_file(folder / "flat", bytes);
-  CHECK_FALSE(read_npz(folder / "flat").ok());
+  const auto read = read_npz(folder / "flat");
+  REQUIRE_FALSE(read.ok());
+  CHECK(read.failure().text ==
+        (folder / "flat") + ": the array 'weights.keys' has 2 dimensions, and 1 are wanted");
 }
 
 TEST_CASE(

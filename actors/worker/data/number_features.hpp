@@ -14,7 +14,7 @@ namespace troupe {
 inline bool add_number(double number, const namespace_of_names& column, key_id own_key,
                        std::uint32_t field, number_form form, example& into) {
   if (form == number_form::buckets) {
-    // "2", or "l12" above 2. At most 20 digits: log(x)^2 of the largest double is below 504,000.
+    // "2", or "l12" above 2. A double's shortest form has at most 24 characters.
     char name[32];
     char* end = name;
     const bool large = number > 2;

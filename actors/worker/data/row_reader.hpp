@@ -11,7 +11,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +19,7 @@
 #include "actors/worker/data/example.hpp"
 #include "actors/worker/data/names.hpp"
 #include "core/bytes.hpp"
+#include "core/registry.hpp"
 #include "core/result.hpp"
 
 namespace troupe {
@@ -88,18 +88,10 @@ struct row_format {
   std::function<result<std::unique_ptr<row_reader>>(const format_options&)> make;
 };
 
-// Thread-safe.
-class row_formats {
+class row_formats : public registry<row_format> {
  public:
+  row_formats() : registry("data format") {}
   static row_formats& global();  // has those that come with Troupe
-
-  void add(const std::string& name, row_format format);    // replaces one of that name
-  result<row_format> find(const std::string& name) const;  // an error names the nearest
-  std::vector<std::string> names() const;                  // sorted
-
- private:
-  mutable std::mutex mutex_;
-  std::map<std::string, row_format> formats_;
 };
 
 }  // namespace troupe

@@ -8,7 +8,7 @@
 namespace troupe {
 namespace {
 
-// Fields of interactions lie above those of any namespace but hashed ones of libffm text.
+// Fields of interactions lie above those of any namespace, but for very large ones of libffm text.
 constexpr std::uint32_t first_interaction = 1u << 20;
 
 std::vector<std::string> cut(const std::string& text) {

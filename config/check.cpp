@@ -80,6 +80,16 @@ void check_cluster(const Cluster& cluster, misfits& found) {
   in_order("cluster.request_timeout", cluster.request_timeout(), "cluster.patience",
            cluster.patience());
   in_order("cluster.hold", cluster.hold(), "cluster.patience", cluster.patience());
+  if (cluster.suspect_after() < 2 * cluster.beat_every())
+    found.push_back(
+        {"cluster.suspect_after",
+         "is too short: a node says that it lives every cluster.beat_every, and one word "
+         "may be late"});
+  if (cluster.death_after() < cluster.suspect_after())
+    found.push_back({"cluster.death_after", "is shorter than cluster.suspect_after"});
+  if (cluster.lease() > cluster.death_after())
+    found.push_back(
+        {"cluster.lease", "is longer than cluster.death_after: who takes over would wait for it"});
 }
 
 void check_supervision(const Supervision& s, misfits& found) {

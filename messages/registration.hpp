@@ -23,8 +23,14 @@ void for_each_message_type(Visitor&& visit) {
   visit(pb::PullReply{}, "troupe.PullReply");
   visit(pb::AdoptSlot{}, "troupe.AdoptSlot");
   visit(pb::SlotNumbers{}, "troupe.SlotNumbers");
-  visit(pb::ReplicateHeader{}, "troupe.ReplicateHeader");
-  visit(pb::ReplicateReply{}, "troupe.ReplicateReply");
+  visit(pb::CopyHeader{}, "troupe.CopyHeader");
+  visit(pb::CopyReply{}, "troupe.CopyReply");
+  visit(pb::Beat{}, "troupe.Beat");
+  visit(pb::LeaseRequest{}, "troupe.LeaseRequest");
+  visit(pb::LeaseReply{}, "troupe.LeaseReply");
+  visit(pb::ServerReport{}, "troupe.ServerReport");
+  visit(pb::DrainNode{}, "troupe.DrainNode");
+  visit(pb::Rebalance{}, "troupe.Rebalance");
   visit(pb::Join{}, "troupe.Join");
   visit(pb::JoinReply{}, "troupe.JoinReply");
   visit(pb::NodeDown{}, "troupe.NodeDown");

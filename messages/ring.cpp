@@ -29,37 +29,22 @@ std::vector<point> points_of(span<const std::uint32_t> servers, std::uint32_t vi
   return points;
 }
 
-std::vector<std::uint32_t> next_distinct(const std::vector<point>& points, std::size_t from,
-                                         std::uint32_t copies) {
-  std::vector<std::uint32_t> found;
-  for (std::size_t step = 1; step < points.size() && found.size() < copies; ++step) {
-    const auto server = points[(from + step) % points.size()].server;
-    if (server != points[from].server &&
-        std::find(found.begin(), found.end(), server) == found.end())
-      found.push_back(server);
-  }
-  return found;
-}
-
 }  // namespace
 
-std::vector<segment> make_ring(span<const std::uint32_t> servers, std::uint32_t virtual_nodes,
-                               std::uint32_t copies, std::uint64_t epoch) {
+std::vector<arc> make_ring(span<const std::uint32_t> servers, std::uint32_t virtual_nodes) {
   assert(!servers.empty() && virtual_nodes > 0);
   const auto points = points_of(servers, virtual_nodes);
-  std::vector<segment> segments;
-  segments.reserve(points.size() + 1);
+  std::vector<arc> arcs;
+  arcs.reserve(points.size() + 1);
   position first = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    segments.push_back(
-        {{first, points[i].at}, points[i].server, next_distinct(points, i, copies), epoch});
-    first = points[i].at + 1;
+  for (const auto& p : points) {
+    arcs.push_back({{first, p.at}, p.server});
+    first = p.at + 1;
   }
   // The arc across zero ends at the first point, whose server so owns both ends of the number line.
   if (points.back().at != ~position{0})
-    segments.push_back(
-        {{first, ~position{0}}, points.front().server, segments.front().replicas, epoch});
-  return segments;
+    arcs.push_back({{first, ~position{0}}, points.front().server});
+  return arcs;
 }
 
 }  // namespace troupe

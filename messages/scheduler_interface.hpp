@@ -12,6 +12,10 @@
 namespace troupe {
 
 using join_atom = caf::atom_constant<caf::atom("join")>;
+using beat_atom = caf::atom_constant<caf::atom("beat")>;
+using report_atom = caf::atom_constant<caf::atom("report")>;
+using drain_atom = caf::atom_constant<caf::atom("drain")>;
+using even_atom = caf::atom_constant<caf::atom("rebalance")>;
 using down_atom = caf::atom_constant<caf::atom("down")>;
 using progr_atom = caf::atom_constant<caf::atom("progress")>;
 using failed_atom = caf::atom_constant<caf::atom("failed")>;
@@ -20,6 +24,14 @@ using status_atom = caf::atom_constant<caf::atom("status")>;
 using scheduler_actor = caf::typed_actor<
     // A node's first message.
     caf::replies_to<join_atom, pb::Join>::with<pb::JoinReply>,
+    // A node lives.
+    caf::reacts_to<beat_atom, pb::Beat>,
+    // A primary without copies asks for leave to answer.
+    caf::replies_to<lease_atom, pb::LeaseRequest>::with<pb::LeaseReply>,
+    // A server reports its shards.
+    caf::reacts_to<report_atom, pb::ServerReport>,
+    // A node is to leave; the load is to be evened out.
+    caf::reacts_to<drain_atom, pb::DrainNode>, caf::reacts_to<even_atom, pb::Rebalance>,
     // A supervisor reports a death.
     caf::reacts_to<down_atom, pb::NodeDown>,
     // A worker reports its slots.

@@ -1,5 +1,5 @@
 #pragma once
-// What a server shard and a replica answer.
+// What a server answers.
 
 #include <caf/atom.hpp>
 #include <caf/replies_to.hpp>
@@ -20,6 +20,8 @@ using save_atom = caf::atom_constant<caf::atom("save")>;
 using load_atom = caf::atom_constant<caf::atom("load")>;
 using copy_atom = caf::atom_constant<caf::atom("copy")>;
 using tick_atom = caf::atom_constant<caf::atom("tick")>;
+using lease_atom = caf::atom_constant<caf::atom("lease")>;
+using wake_atom = caf::atom_constant<caf::atom("wake")>;
 using done_atom = caf::atom_constant<caf::atom("done")>;
 
 using server_actor = caf::typed_actor<
@@ -31,18 +33,19 @@ using server_actor = caf::typed_actor<
     caf::replies_to<adopt_atom, pb::AdoptSlot>::with<pb::SlotNumbers>,
     // A view from the scheduler; older ones are refused.
     caf::replies_to<view_atom, pb::View>::with<pb::ViewReply>,
-    // Row count, norms and digest of the server's part of a table.
+    // Changes of a shard whose copy is here: header, positions, rows. Answered when all copies
+    // further down the chain have them too.
+    caf::replies_to<copy_atom, pb::CopyHeader, blob, blob>::with<pb::CopyReply>,
+    // A primary asks for leave to answer.
+    caf::replies_to<lease_atom, pb::LeaseRequest>::with<pb::LeaseReply>,
+    // Row count, norms and digest of a shard's part of a table.
     caf::replies_to<summary_atom, pb::Summarise>::with<pb::TableSummary>,
-    // Writes the server's part of every table into a folder.
+    // Writes a shard's part of every table into a folder.
     caf::replies_to<save_atom, pb::SavePart>::with<pb::SavedPart>,
-    // Takes up its own rows of files that were written so. Nobody trains meanwhile.
+    // Takes up a shard's own rows of files that were written so. Nobody trains meanwhile.
     caf::replies_to<load_atom, pb::LoadPart>::with<pb::LoadedPart>,
     // The server's own: joining, and the deadlines of what it holds; a job of the background has
-    // ended.
-    caf::reacts_to<tick_atom>, caf::reacts_to<done_atom, std::uint64_t>>;
-
-// A copy of segments whose primary is elsewhere: header, keys, rows (value and state).
-using replica_actor = caf::typed_actor<
-    caf::replies_to<copy_atom, pb::ReplicateHeader, blob, blob>::with<pb::ReplicateReply>>;
+    // ended; there is more to do.
+    caf::reacts_to<tick_atom>, caf::reacts_to<done_atom, std::uint64_t>, caf::reacts_to<wake_atom>>;
 
 }  // namespace troupe

@@ -14,7 +14,6 @@ namespace troupe {
 using assign_atom = caf::atom_constant<caf::atom("assign")>;
 using stop_atom = caf::atom_constant<caf::atom("stop")>;
 using eval_atom = caf::atom_constant<caf::atom("eval")>;
-using wake_atom = caf::atom_constant<caf::atom("wake")>;
 
 using worker_actor = caf::typed_actor<
     // Take a slot over: install its epoch, learn its numbers, go on.

@@ -1,5 +1,5 @@
-// What a job does beside training: loading an earlier model, measuring, keeping and restoring the
-// best, and saving.
+// What a job does beside training: loading, measuring, keeping and restoring the best, and saving.
+// Each asks the holders of all shards, and asks again when the view has changed.
 
 #include <algorithm>
 
@@ -8,29 +8,92 @@
 
 namespace troupe {
 
-// ---- loading
-
-void coordinator::load(const std::string& folder, const std::vector<std::string>& files,
-                       bool with_state, bool replace) {
-  loaded_.clear();
-  for (const auto& [server, n] : servers_) {
-    pb::LoadPart request;
-    request.set_folder(folder);
-    for (const auto& name : files) request.add_files(name);
-    request.set_with_state(with_state);
-    request.set_replace(replace);
-    commands_.push_back(send_load{server, std::move(request)});
-  }
+void coordinator::errands_on_time(instant now) {
+  if (phase_ == pb::JobStatus::EVALUATING || errand_ == errand::measuring) ask_for_summaries(now);
+  if (phase_ == pb::JobStatus::SAVING || errand_ == errand::keeping) save_into(save_folder_, now);
+  if (errand_ == errand::loading || errand_ == errand::restoring || !lost_.empty()) send_loads(now);
+  const duration patience(settings_.plan.timings().patience());
+  for (const auto* round : {&summaries_, &saves_, &loads_})
+    if (!round->complete() && !trouble_.empty() && now - round->moved() > patience)
+      return fail(errc::lost,
+                  format("for %.0f s no answer has come: ", seconds_of(patience)) + trouble_, now);
 }
 
-void coordinator::on_load(std::uint32_t server, const result<pb::LoadedPart>& part, instant now) {
-  if (ended() || (errand_ != errand::loading && errand_ != errand::restoring)) return;
-  if (!part) return fail(part.failure().code, part.failure().text, now);
+void coordinator::errands_in_new_view(instant now) {
+  if (phase_ == pb::JobStatus::EVALUATING || errand_ == errand::measuring) {
+    if (!measurement_.summaries_complete()) {
+      measurement_.begin_summaries(view_.shards().size());
+      summaries_.give_up();
+      ask_for_summaries(now);
+    }
+  }
+  if (phase_ == pb::JobStatus::SAVING || errand_ == errand::keeping) {
+    if (!saves_.complete()) {
+      saves_.give_up();
+      saved_.clear();
+      save_into(save_folder_, now);
+    }
+  }
+  if (errand_ == errand::loading || errand_ == errand::restoring) load(now);
+}
+
+// ---- loading
+
+// Every holder of a shard takes up its rows itself: they lie where all can read them.
+void coordinator::load(instant now) {
+  std::vector<shard_round::key> keys;
+  for (const auto& e : view_.shards())
+    for (const auto server : e.chain) keys.emplace_back(e.number, server);
+  loads_.begin(keys, now);
+  trouble_.clear();
+  send_loads(now);
+}
+
+void coordinator::send_loads(instant now) {
+  const auto send = [&](shard_round& round, bool lost) {
+    for (const auto& [shard, server] : round.take_due(now)) {
+      // A shard that was split off meanwhile takes what its parent took.
+      const auto* e = view_.find(shard);
+      auto source = source_of_.find(shard);
+      while (source == source_of_.end() && e != nullptr && e->parent != e->number) {
+        source = source_of_.find(e->parent);
+        e = view_.find(e->parent);
+      }
+      if (source == source_of_.end()) continue;
+      send_load what{server, source->second, round.number(), lost};
+      what.request.set_shard(shard);
+      commands_.push_back(std::move(what));
+    }
+  };
+  if (errand_ == errand::loading || errand_ == errand::restoring) send(loads_, false);
+  if (!lost_.empty()) send(lost_loads_, true);
+}
+
+void coordinator::on_load(const send_load& asked, const result<pb::LoadedPart>& part, instant now) {
+  if (ended()) return;
+  auto& round = asked.lost ? lost_loads_ : loads_;
+  const shard_round::key key{asked.request.shard(), asked.server};
+  const bool nobody = !part || (!part->done() && part->code() == static_cast<int>(errc::lost));
+  if (nobody) {
+    trouble_ =
+        part ? format("server %u: %s", asked.server, part->text().c_str()) : part.failure().text;
+    (void)round.failed(asked.round, key, now);
+    return;
+  }
+  const bool waited_for = round.answered(asked.round, key, now);
+  const bool lost = asked.lost && lost_.count(asked.request.shard()) > 0;
+  if (!waited_for && !lost) return;
   if (!part->done())
     return fail(static_cast<errc>(part->code()),
-                format("server %u: %s", server, part->text().c_str()), now);
-  loaded_.insert(server);
-  if (loaded_.size() < servers_.size()) return;
+                format("server %u: %s", asked.server, part->text().c_str()), now);
+  if (asked.lost) {
+    changed_ = true;
+    lost_.erase(asked.request.shard());
+    source_of_.erase(asked.request.shard());
+    return;
+  }
+  if (!loads_.complete()) return;
+  source_of_.clear();
   const bool before_training = std::exchange(errand_, errand::none) == errand::loading;
   restored_ = !before_training;
   before_training ? start_training(now) : evaluate_at_the_end(now);
@@ -43,29 +106,52 @@ void coordinator::go_on_when_all_wait(instant now) {
   if (phase_ != pb::JobStatus::TRAINING || errand_ != errand::none) return;
   if (board_.all_finished()) return end_training(now);
   if (!limit_ || stopping() || !board_.all_wait_at(*limit_)) return;
+  if (*limit_ <= measured_at_) {  // in a life before the job went back
+    if (keep_again_ != limit_) return go_on(now);
+    keep_again_.reset();
+    errand_ = errand::keeping;
+    saves_.give_up();
+    saved_.clear();
+    return save_into(settings_.best_folder, now);
+  }
   measured_at_ = *limit_;
   errand_ = errand::measuring;
-  begin_measuring(settings_.measure);
+  begin_measuring(settings_.measure, now);
 }
 
-void coordinator::begin_measuring(const std::vector<scored_set>& data_sets) {
+void coordinator::begin_measuring(const std::vector<scored_set>& data_sets, instant now) {
   const auto tables = static_cast<std::uint32_t>(settings_.plan.tables_size());
-  measurement_.begin(data_sets, settings_.plan.slots(), view_, servers_.size(), tables);
-  for (std::uint32_t table = 0; table < tables; ++table)
-    for (const auto& [server, n] : servers_) {
-      pb::Summarise request;
-      request.set_table(table);
-      commands_.push_back(send_summarise{server, request});
-    }
+  measurement_.begin(data_sets, settings_.plan.slots(), view_, view_.shards().size(), tables);
+  for (auto& [index, n] : workers_) n.task.reset();
+  summaries_.give_up();
+  ask_for_summaries(now);
   hand_out_tasks();
+}
+
+void coordinator::ask_for_summaries(instant now) {
+  if (summaries_.complete() && !measurement_.summaries_complete()) {
+    std::vector<shard_round::key> keys;
+    for (const auto& e : view_.shards())
+      for (std::uint32_t t = 0; t < static_cast<std::uint32_t>(settings_.plan.tables_size()); ++t)
+        keys.emplace_back(e.number, t);
+    summaries_.begin(keys, now);
+    trouble_.clear();
+  }
+  for (const auto& [shard, table] : summaries_.take_due(now)) {
+    send_summarise what{view_.find(shard)->primary(), {}, summaries_.number()};
+    what.request.set_shard(shard);
+    what.request.set_table(table);
+    commands_.push_back(std::move(what));
+  }
 }
 
 void coordinator::hand_out_tasks() {
   if (phase_ != pb::JobStatus::EVALUATING && errand_ != errand::measuring) return;
   for (auto& [index, n] : workers_) {
-    if (!n.joined || n.task) continue;
+    if (!n.alive() || n.task) continue;
     n.task = measurement_.take_task();
     if (!n.task) return;
+    *n.task->mutable_view() = view_.to_message();
     commands_.push_back(send_task{index, *n.task});
   }
 }
@@ -103,11 +189,17 @@ void coordinator::give_up_evaluating(error why, instant now) {
   measured_when_complete(now);
 }
 
-void coordinator::on_summarise(std::uint32_t server, std::uint32_t table,
-                               const result<pb::TableSummary>& summary, instant now) {
+void coordinator::on_summarise(const send_summarise& asked, const result<pb::TableSummary>& summary,
+                               instant now) {
   if (phase_ != pb::JobStatus::EVALUATING && errand_ != errand::measuring) return;
-  if (!summary) return fail(summary.failure().code, summary.failure().text, now);
-  measurement_.summarised(server, table, *summary);
+  const shard_round::key key{asked.request.shard(), asked.request.table()};
+  if (!summary) {
+    trouble_ = summary.failure().text;
+    (void)summaries_.failed(asked.round, key, now);
+    return;
+  }
+  if (!summaries_.answered(asked.round, key, now)) return;
+  measurement_.summarised(key.first, key.second, *summary);
   measured_when_complete(now);
 }
 
@@ -120,7 +212,10 @@ void coordinator::measured_when_complete(instant now) {
   record(false, true, now);
   if (settings_.model_folder.empty()) return finish();
   phase_ = pb::JobStatus::SAVING;
-  save_into(settings_.model_folder);
+  changed_ = true;
+  saves_.give_up();
+  saved_.clear();
+  save_into(settings_.model_folder, now);
 }
 
 void coordinator::record(bool best, bool final, instant now) {
@@ -149,6 +244,7 @@ void coordinator::record(bool best, bool final, instant now) {
   latest_.set_nonzeros(nonzeros);
   latest_.set_best(best);
   latest_.set_final(final);
+  changed_ = true;
   commands_.push_back(record_evaluation{latest_});
 }
 
@@ -165,11 +261,15 @@ void coordinator::on_measured(instant now) {
   // At the end of training the tables are the best model themselves.
   if (!best || settings_.best_folder.empty() || training_ended_) return go_on(now);
   errand_ = errand::keeping;
-  save_into(settings_.best_folder);
+  changed_ = true;
+  saves_.give_up();
+  saved_.clear();
+  save_into(settings_.best_folder, now);
 }
 
 // Behind a measurement.
 void coordinator::go_on(instant now) {
+  changed_ = true;
   if (training_ended_ || board_.all_finished()) return end_training(now);
   if (evaluation_failure_ || stopping_.should_stop()) {
     stopped_early_ = !evaluation_failure_;
@@ -185,74 +285,72 @@ void coordinator::go_on(instant now) {
     if (!board_.finished(slot)) assign(slot, now);
 }
 
-// Slots that stand at the limit ask nobody for anything, so no request of theirs runs out: the wait
-// for the others has its deadline here.
-void coordinator::fail_if_nobody_moves(instant now) {
-  const duration patience(settings_.plan.timings().patience());
-  // A scheduler that slept itself has no right to complain.
-  const bool late = now - ticked_ > patience / 2;
-  ticked_ = now;
-  if (late || errand_ != errand::none || !limit_) moved_ = now;
-  if (now - moved_ <= patience) return;
-  std::string missing;
-  bool somebody_waits = false;
-  for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
-    if (board_.finished(slot)) continue;
-    const bool waits = board_.waits_at(slot, *limit_);
-    somebody_waits |= waits;
-    if (!waits)
-      missing += format("%sslot %u at clock %llu (worker %u)", missing.empty() ? "" : ", ", slot,
-                        static_cast<unsigned long long>(board_.clock(slot)), board_.owner(slot));
-  }
-  if (!somebody_waits || missing.empty()) return;
-  fail(errc::timeout,
-       format("for %.0f s nothing has come from ", seconds_of(patience)) + missing +
-           format(", and the others wait at clock %llu to be evaluated",
-                  static_cast<unsigned long long>(*limit_)),
-       now);
-}
-
 // ---- the end
 
 void coordinator::end_training(instant now) {
   if (!std::exchange(training_ended_, true)) trained_for_ = now - training_begun_;
   const auto clock = board_.largest_clock();
+  // One whose clock was reached is being written; another one's never comes.
+  if (checkpoint_ && checkpoint_->manifest.one_cut() && clock < checkpoint_->manifest.clock())
+    abandon_checkpoint("training has ended", ~std::uint64_t{0}, now);
   if (limit_ && !interrupted_ && !evaluation_failure_ && measured_at_ != clock) {
     measured_at_ = clock;
     errand_ = errand::measuring;
-    return begin_measuring(settings_.measure);
+    return begin_measuring(settings_.measure, now);
   }
   // Who interrupts a job that keeps its best model gets that, too.
   const bool restores = !best_files_.empty() && stopping_.best_clock() != clock;
   if (!restores) return evaluate_at_the_end(now);
   errand_ = errand::restoring;
-  load(settings_.best_folder, best_files_, true, true);
+  pb::LoadPart source;
+  source.set_folder(settings_.best_folder);
+  for (const auto& name : best_files_) source.add_files(name);
+  source.set_with_state(settings_.save_state);
+  source.set_replace(true);
+  for (const auto& e : view_.shards()) source_of_[e.number] = source;
+  load(now);
 }
 
 void coordinator::evaluate_at_the_end(instant now) {
   phase_ = pb::JobStatus::EVALUATING;
-  begin_measuring(interrupted_ || evaluation_failure_ ? std::vector<scored_set>{}
-                                                      : settings_.evaluate);
+  changed_ = true;
+  begin_measuring(
+      interrupted_ || evaluation_failure_ ? std::vector<scored_set>{} : settings_.evaluate, now);
   measured_when_complete(now);
 }
 
-void coordinator::save_into(const std::string& folder) {
-  saved_.clear();
-  for (const auto& [server, n] : servers_) {
-    pb::SavePart request;
-    request.set_folder(folder);
-    request.set_with_state(settings_.save_state);
-    commands_.push_back(send_save{server, request});
+void coordinator::save_into(const std::string& folder, instant now) {
+  save_folder_ = folder;
+  if (saves_.complete() && saved_.empty()) {
+    std::vector<shard_round::key> keys;
+    for (const auto& e : view_.shards()) keys.emplace_back(e.number, 0);
+    saves_.begin(keys, now);
+    trouble_.clear();
+  }
+  for (const auto& [shard, none] : saves_.take_due(now)) {
+    send_save what{view_.find(shard)->primary(), {}, saves_.number(), false};
+    what.request.set_folder(folder);
+    what.request.set_with_state(settings_.save_state);
+    what.request.set_shard(shard);
+    commands_.push_back(std::move(what));
   }
 }
 
-void coordinator::on_save(std::uint32_t server, const result<pb::SavedPart>& part, instant now) {
+void coordinator::on_save(const send_save& asked, const result<pb::SavedPart>& part, instant now) {
+  if (asked.checkpoint) return on_checkpoint_part(asked, part, now);
   if (phase_ != pb::JobStatus::SAVING && errand_ != errand::keeping) return;
-  if (!part) return fail(part.failure().code, part.failure().text, now);
+  const shard_round::key key{asked.request.shard(), 0};
+  if (!part || part->again()) {
+    trouble_ =
+        part ? format("server %u: %s", asked.server, part->text().c_str()) : part.failure().text;
+    (void)saves_.failed(asked.round, key, now);
+    return;
+  }
+  if (!saves_.answered(asked.round, key, now)) return;
   if (!part->done())
-    return fail(errc::io, format("server %u: %s", server, part->text().c_str()), now);
-  saved_[server] = {part->files().begin(), part->files().end()};
-  if (saved_.size() < servers_.size()) return;
+    return fail(errc::io, format("server %u: %s", asked.server, part->text().c_str()), now);
+  saved_[key.first] = {part->files().begin(), part->files().end()};
+  if (!saves_.complete()) return;
   std::vector<std::string> parts;
   for (const auto& [index, files] : saved_) parts.insert(parts.end(), files.begin(), files.end());
   if (errand_ == errand::keeping) {
@@ -277,8 +375,13 @@ void coordinator::on_publish(const result<void>& outcome, instant now) {
 }
 
 void coordinator::finish() {
+  if (checkpoint_) {  // first it is made to count, or given up
+    finishes_ = true;
+    return;
+  }
   phase_ = evaluation_failure_ ? pb::JobStatus::FAILED : pb::JobStatus::FINISHED;
   failure_ = evaluation_failure_;
+  changed_ = true;
 }
 
 }  // namespace troupe

@@ -29,6 +29,14 @@ class early_stopping {
     return true;
   }
 
+  // As it was before the scheduler started again.
+  void take_up(std::optional<double> best, std::uint64_t clock, std::uint32_t since_best) {
+    best_ = best;
+    best_clock_ = clock;
+    since_best_ = since_best;
+  }
+  std::uint32_t since_best() const { return since_best_; }
+
   bool should_stop() const { return settings_.patience > 0 && since_best_ >= settings_.patience; }
   const early_stopping_settings& settings() const { return settings_; }
   std::optional<double> best() const { return best_; }

@@ -13,7 +13,7 @@ constexpr std::uint32_t most_given_back = 20;
 }  // namespace
 
 void measurement::begin(const std::vector<scored_set>& data_sets, std::uint32_t slots,
-                        const view& present, std::size_t servers, std::size_t tables) {
+                        const view& present, std::size_t shards, std::size_t tables) {
   scores_.clear();
   tasks_.clear();
   summaries_.clear();
@@ -33,7 +33,12 @@ void measurement::begin(const std::vector<scored_set>& data_sets, std::uint32_t 
   std::reverse(tasks_.begin(), tasks_.end());
   tasks_open_ = tasks_.size();
   tables_ = tables;
-  summaries_open_ = servers * tables;
+  begin_summaries(shards);
+}
+
+void measurement::begin_summaries(std::size_t shards) {
+  summaries_.clear();
+  summaries_open_ = shards * tables_;
 }
 
 std::optional<pb::EvaluateTask> measurement::take_task() {
@@ -54,9 +59,9 @@ void measurement::scored(const pb::EvaluatedPart& part, const blob& scores) {
   --tasks_open_;
 }
 
-void measurement::summarised(std::uint32_t server, std::uint32_t table,
+void measurement::summarised(std::uint32_t shard, std::uint32_t table,
                              const pb::TableSummary& part) {
-  if (summaries_.emplace(std::pair(table, server), part).second) --summaries_open_;
+  if (summaries_.emplace(std::pair(table, shard), part).second) --summaries_open_;
 }
 
 void measurement::give_up(error why) {

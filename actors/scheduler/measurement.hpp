@@ -29,17 +29,20 @@ class measurement {
 
   // What was measured before is forgotten.
   void begin(const std::vector<scored_set>& data_sets, std::uint32_t slots, const view& present,
-             std::size_t servers, std::size_t tables);
+             std::size_t shards, std::size_t tables);
+  // The summaries alone, of other shards.
+  void begin_summaries(std::size_t shards);
 
   // Parts to hand out, in their order; each time under a new number, by which its answer is known.
   std::optional<pb::EvaluateTask> take_task();
   // The worker died or did not answer. False: too many have, and the evaluation should be given up.
   bool give_back(pb::EvaluateTask task);
   void scored(const pb::EvaluatedPart& part, const blob& scores);
-  void summarised(std::uint32_t server, std::uint32_t table, const pb::TableSummary& part);
+  void summarised(std::uint32_t shard, std::uint32_t table, const pb::TableSummary& part);
   // The summaries are waited for all the same.
   void give_up(error why);
 
+  bool summaries_complete() const { return summaries_open_ == 0; }
   bool complete() const { return tasks_open_ == 0 && summaries_open_ == 0; }
   const std::optional<error>& failure() const { return failure_; }
   std::vector<pb::TableSummary> tables() const;  // the whole of each
@@ -52,8 +55,7 @@ class measurement {
   std::uint32_t given_back_ = 0;
   std::uint64_t handed_out_ = 0;  // in all measurements
   std::size_t tables_ = 0, summaries_open_ = 0;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, pb::TableSummary>
-      summaries_;  // (table, server)
+  std::map<std::pair<std::uint32_t, std::uint32_t>, pb::TableSummary> summaries_;  // (table, shard)
   std::optional<error> failure_;
 };
 

@@ -21,39 +21,105 @@ scheduler_actor::behavior_type scheduler(scheduler_state::pointer self, environm
 scheduler_actor::behavior_type scheduler_state::start(environment env, scheduler_setup setup) {
   env_ = std::move(env);
   setup_ = std::move(setup);
-  job_.emplace(setup_.job, *setup_.scores, now());
   keep_exception_text(self_);
   self_->send(self_, tick_atom::value);
+  if (setup_.state_folder.empty())
+    begin(env_.incarnation, nullptr);
+  else
+    open_log();
+  return behaviour();
+}
+
+void scheduler_state::begin(std::uint64_t incarnation, const pb::SchedulerState* before) {
+  job_.emplace(setup_.job, *setup_.scores, now(), incarnation, before);
+  carry_out();
+}
+
+// Until it is known what an earlier life has left behind, nobody is answered.
+void scheduler_state::open_log() {
+  auto opened = [this](result<std::unique_ptr<state_log>> log) {
+    if (!log) {
+      self_->quit(
+          caf::make_error(caf::sec::runtime_error, "the scheduler's log: " + log.failure().text));
+      return;
+    }
+    log_ = *std::move(log);
+    const auto& before = log_->before();
+    // What an earlier run left behind is none of this one's.
+    const bool goes_on = before && before->job() == setup_.job.plan.name() && env_.incarnation > 1;
+    begin(log_->incarnation(), goes_on ? &*before : nullptr);
+  };
+  const bool taken = in_background(
+      [files = env_.files, folder = setup_.state_folder] { return state_log::open(files, folder); },
+      std::move(opened));
+  if (!taken) self_->quit(caf::make_error(caf::sec::runtime_error, "the disk has too much to do"));
+}
+
+scheduler_actor::behavior_type scheduler_state::behaviour() {
   return {
       [this](join_atom, const pb::Join& join) -> caf::result<pb::JoinReply> {
         auto promise = self_->make_response_promise<pb::JoinReply>();
+        if (!job_) {
+          promise.deliver(caf::make_error(caf::sec::runtime_error, "the scheduler is starting"));
+          return promise;
+        }
         const auto reply = job_->on_join(join, now());
         log("scheduler", reply.accepted() ? log_level::info : log_level::warning,
             reply.accepted() ? to_string({join.role(), join.index()}) + " joined" : reply.text());
-        promise.deliver(
-            reply);  // first, so that the node knows the plan when the commands reach it
-        carry_out();
+        // First, so that the node knows the plan when the commands reach it; and written down
+        // before it believes that it has joined.
+        carry_out([promise, reply]() mutable { promise.deliver(reply); });
         return promise;
       },
+      [this](beat_atom, const pb::Beat& beat) {
+        if (!job_) return;
+        job_->on_beat(beat, now());
+        carry_out();
+      },
+      [this](lease_atom, const pb::LeaseRequest& request) {
+        return job_ ? job_->on_lease(request, now()) : pb::LeaseReply{};
+      },
+      [this](report_atom, const pb::ServerReport& report) {
+        if (!job_) return;
+        job_->on_report(report, now());
+        carry_out();
+      },
+      [this](drain_atom, const pb::DrainNode& drain) {
+        if (!job_) return;
+        job_->on_drain(drain, now());
+        carry_out();
+      },
+      [this](even_atom, const pb::Rebalance& request) {
+        if (!job_) return;
+        job_->on_rebalance(request, now());
+        carry_out();
+      },
       [this](down_atom, const pb::NodeDown& down) {
+        if (!job_) return;
         job_->on_down(down, now());
         carry_out();
       },
       [this](progr_atom, const pb::Progress& progress) {
+        if (!job_) return;
         job_->on_progress(progress, now());
         carry_out();
       },
       [this](failed_atom, const pb::SlotFailed& failed) {
+        if (!job_) return;
         job_->on_slot_failed(failed, now());
         carry_out();
       },
-      [this](status_atom, const pb::StatusQuery& query) { return job_->status(query.with_view()); },
+      [this](status_atom, const pb::StatusQuery& query) {
+        return job_ ? job_->status(query.with_view(), now()) : pb::JobStatus{};
+      },
       [this](stop_atom, const pb::StopJob& stop) {
+        if (!job_) return;
         job_->on_stop(stop, now());
         carry_out();
       },
       [this](tick_atom) {
-        self_->delayed_send(self_, env_.tick, tick_atom::value);
+        self_->delayed_send(self_, tick(), tick_atom::value);
+        if (!job_) return;
         job_->on_time(now());
         carry_out();
       },
@@ -61,9 +127,70 @@ scheduler_actor::behavior_type scheduler_state::start(environment env, scheduler
   };
 }
 
-void scheduler_state::carry_out() {
-  for (const auto& c : job_->take_commands())
-    std::visit([this](const auto& each) { perform(each); }, c);
+// Several times within what makes a node suspected.
+duration scheduler_state::tick() const {
+  const duration suspect(setup_.job.plan.timings().suspect_after());
+  return suspect > duration::zero() ? std::min(env_.tick, suspect / 4) : env_.tick;
+}
+
+template <class Job, class Then>
+bool scheduler_state::in_background(Job job, Then then) {
+  auto me = caf::actor_cast<scheduler_actor>(self_);
+  const auto tell = [me](std::uint64_t n) { caf::anon_send(me, done_atom::value, n); };
+  return jobs_.run(*env_.io, std::move(job), std::move(then), tell);
+}
+
+// Written down first, then done: whoever hears of a view, an assignment or an end hears of what a
+// restarted scheduler knows too. Commands keep their order behind the writing of earlier ones.
+void scheduler_state::carry_out(std::function<void()> first) {
+  auto commands = job_->take_commands();
+  auto state = log_ ? job_->take_changed_state(now()) : std::nullopt;
+  if (!state && writes_ == 0) {
+    if (first) first();
+    return perform_all(commands);
+  }
+  put_off_.push_back([this, first = std::move(first), commands] {
+    if (first) first();
+    perform_all(commands);
+  });
+  if (!state) return;
+  ++writes_;
+  for (const auto& c : commands)
+    if (std::holds_alternative<send_view>(c)) {
+      pass(env_, landmark::view_made);
+      break;
+    }
+  auto all = std::exchange(put_off_, {});
+  auto written = [this, all = std::move(all)](const result<void>& outcome) {
+    --writes_;
+    // Whoever cannot write down what it decides must not decide.
+    if (!outcome) {
+      self_->quit(caf::make_error(caf::sec::runtime_error,
+                                  "the scheduler's log: " + outcome.failure().text));
+      return;
+    }
+    for (const auto& each : all) each();
+    if (writes_ > 0) return;
+    for (const auto& each : std::exchange(put_off_, {})) each();
+  };
+  if (!in_background([log = log_, s = *std::move(state)] { return log->append(s); },
+                     std::move(written)))
+    self_->quit(caf::make_error(caf::sec::runtime_error, "the disk has too much to do"));
+}
+
+void scheduler_state::perform_all(const std::vector<command>& commands) {
+  bool views = false, assignments = false;
+  for (const auto& c : commands) {
+    views |= std::holds_alternative<send_view>(c);
+    assignments |= std::holds_alternative<send_assignment>(c);
+    if (std::holds_alternative<publish_checkpoint>(c)) pass(env_, landmark::checkpoint_written);
+    if (const auto* s = std::get_if<send_save>(&c))
+      pass(env_, s->checkpoint ? landmark::checkpoint_begun : landmark::saving);
+    if (std::holds_alternative<send_summarise>(c)) pass(env_, landmark::evaluating);
+  }
+  if (views) pass(env_, landmark::view_published);
+  if (assignments) pass(env_, landmark::slots_assigned);
+  for (const auto& c : commands) std::visit([this](const auto& each) { perform(each); }, c);
 }
 
 template <class Reply, class Atom, class Request, class OnAnswer>
@@ -87,9 +214,10 @@ void scheduler_state::ask_server(std::uint32_t server, Atom atom, const Request&
 }
 
 void scheduler_state::perform(const send_view& c) {
-  ask_server<pb::ViewReply>(
-      c.server, view_atom::value, c.view, env_.request_timeout,
-      [this, server = c.server](const auto& reply) { job_->on_view(server, reply, now()); });
+  ask_server<pb::ViewReply>(c.server, view_atom::value, c.view, env_.request_timeout,
+                            [this, server = c.server, number = c.view.number()](const auto& reply) {
+                              job_->on_view(server, number, reply, now());
+                            });
 }
 
 void scheduler_state::perform(const send_assignment& c) {
@@ -118,48 +246,72 @@ void scheduler_state::perform(const send_task& c) {
 void scheduler_state::perform(const send_summarise& c) {
   ask_server<pb::TableSummary>(
       c.server, summary_atom::value, c.request, whole_table_patience,
-      [this, server = c.server, table = c.request.table()](const auto& reply) {
-        job_->on_summarise(server, table, reply, now());
-      });
+      [this, c](const auto& reply) { job_->on_summarise(c, reply, now()); });
 }
 
 void scheduler_state::perform(const send_save& c) {
-  ask_server<pb::SavedPart>(
-      c.server, save_atom::value, c.request, whole_table_patience,
-      [this, server = c.server](const auto& reply) { job_->on_save(server, reply, now()); });
+  ask_server<pb::SavedPart>(c.server, save_atom::value, c.request, whole_table_patience,
+                            [this, c](const auto& reply) { job_->on_save(c, reply, now()); });
 }
 
 void scheduler_state::perform(const send_load& c) {
-  ask_server<pb::LoadedPart>(
-      c.server, load_atom::value, c.request, whole_table_patience,
-      [this, server = c.server](const auto& reply) { job_->on_load(server, reply, now()); });
+  ask_server<pb::LoadedPart>(c.server, load_atom::value, c.request, whole_table_patience,
+                             [this, c](const auto& reply) { job_->on_load(c, reply, now()); });
+}
+
+void scheduler_state::perform(const tell_view& c) {
+  if (auto worker = env_.find->worker(c.worker)) self_->send(worker, view_atom::value, c.view);
 }
 
 // A history that cannot be written is no reason to stop training.
 void scheduler_state::perform(const record_evaluation& c) {
   if (!setup_.record) return;
-  auto me = caf::actor_cast<scheduler_actor>(self_);
   const auto recorded = [](const result<void>& outcome) {
     if (!outcome)
       log("scheduler", log_level::warning, "the history lacks a line: " + outcome.failure().text);
   };
-  const auto tell = [me](std::uint64_t job) { caf::anon_send(me, done_atom::value, job); };
-  if (!jobs_.run(
-          *env_.io, [record = setup_.record, line = c.record] { return record(line); }, recorded,
-          tell))
+  if (!in_background([record = setup_.record, line = c.record] { return record(line); }, recorded))
     recorded(error{errc::io, "more file work is waiting than the scheduler's node allows"});
 }
 
 void scheduler_state::perform(const publish_model& c) {
-  auto me = caf::actor_cast<scheduler_actor>(self_);
   const auto published = [this](const result<void>& outcome) {
     job_->on_publish(outcome, now());
     carry_out();
   };
-  const auto tell = [me](std::uint64_t job) { caf::anon_send(me, done_atom::value, job); };
-  if (!jobs_.run(
-          *env_.io, [publish = setup_.publish, c] { return publish(c); }, published, tell))
+  if (!in_background([publish = setup_.publish, c] { return publish(c); }, published))
     published(error{errc::io, "more file work is waiting than the scheduler's node allows"});
+}
+
+void scheduler_state::perform(const publish_checkpoint& c) {
+  const auto published = [this, number = c.manifest.number()](const result<void>& outcome) {
+    if (!outcome)
+      log("scheduler", log_level::warning, "a checkpoint was not taken: " + outcome.failure().text);
+    if (outcome) pass(env_, landmark::checkpoint_counts);
+    job_->on_checkpoint(number, outcome, now());
+    carry_out();
+  };
+  if (!in_background([store = setup_.checkpoints, c] { return store->publish(c.manifest); },
+                     published))
+    published(error{errc::io, "more file work is waiting than the scheduler's node allows"});
+}
+
+void scheduler_state::perform(const discard_checkpoint& c) {
+  const auto gone = [](const result<void>& outcome) {
+    if (!outcome) log("scheduler", log_level::warning, outcome.failure().text);
+  };
+  (void)in_background([store = setup_.checkpoints, c] { return store->discard(c.number); }, gone);
+}
+
+void scheduler_state::perform(const read_checkpoint&) {
+  using found = result<std::optional<found_checkpoint>>;
+  const auto read = [this](const found& outcome) {
+    job_->on_checkpoint_read(outcome, now());
+    carry_out();
+  };
+  if (!setup_.checkpoints) return read(std::optional<found_checkpoint>());
+  if (!in_background([store = setup_.checkpoints] { return store->latest(); }, read))
+    read(error{errc::io, "more file work is waiting than the scheduler's node allows"});
 }
 
 }  // namespace troupe

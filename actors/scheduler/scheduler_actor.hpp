@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 
+#include "actors/scheduler/checkpoint_store.hpp"
 #include "actors/scheduler/coordinator.hpp"
+#include "actors/scheduler/state_log.hpp"
 #include "actors/supervision/background_jobs.hpp"
 #include "actors/supervision/environment.hpp"
 #include "messages/scheduler_interface.hpp"
@@ -22,6 +24,9 @@ struct scheduler_setup {
   std::function<result<void>(const publish_model&)> publish;
   // Keeps an evaluation for later readers. Runs in the background, in order; may be empty.
   std::function<result<void>(const pb::EvaluationRecord&)> record;
+  // Where its state is written down, so that it can start again; empty: it cannot.
+  std::string state_folder;
+  std::shared_ptr<checkpoint_store> checkpoints;  // null: there are none
 };
 
 class scheduler_state {
@@ -33,7 +38,15 @@ class scheduler_state {
   scheduler_actor::behavior_type start(environment env, scheduler_setup setup);
 
  private:
-  void carry_out();
+  scheduler_actor::behavior_type behaviour();
+  void open_log();
+  duration tick() const;
+  void begin(std::uint64_t incarnation, const pb::SchedulerState* before);
+  // Carries out the coordinator's commands, after what they follow from has been written down.
+  void carry_out(std::function<void()> first = {});
+  void perform_all(const std::vector<command>& commands);
+  template <class Job, class Then>
+  bool in_background(Job job, Then then);
   void perform(const send_view& c);
   void perform(const send_assignment& c);
   void perform(const send_stop& c);
@@ -43,6 +56,10 @@ class scheduler_state {
   void perform(const send_load& c);
   void perform(const record_evaluation& c);
   void perform(const publish_model& c);
+  void perform(const tell_view& c);
+  void perform(const publish_checkpoint& c);
+  void perform(const discard_checkpoint& c);
+  void perform(const read_checkpoint& c);
   // Sends a request to a server; `on_answer` gets its reply or an error that names the server.
   template <class Reply, class Atom, class Request, class OnAnswer>
   void ask_server(std::uint32_t server, Atom, const Request& request, duration timeout,
@@ -54,6 +71,9 @@ class scheduler_state {
   scheduler_setup setup_;
   background_jobs jobs_;
   std::optional<coordinator> job_;
+  std::shared_ptr<state_log> log_;
+  std::uint32_t writes_ = 0;                    // of the log that are under way
+  std::vector<std::function<void()>> put_off_;  // until they are done
 };
 
 scheduler_actor::behavior_type scheduler(scheduler_state::pointer self, environment env,

@@ -40,6 +40,36 @@ std::uint64_t slot_board::largest_clock() const {
   return largest;
 }
 
+std::uint64_t slot_board::smallest_clock() const {
+  auto smallest = ~std::uint64_t{0};
+  for (const auto& e : entries_)
+    if (!e.present.finished()) smallest = std::min(smallest, e.present.clock());
+  return smallest;
+}
+
+void slot_board::go_back_to(std::uint64_t clock) {
+  for (auto& e : entries_) {
+    add_counts(e.earlier, e.present);
+    pb::SlotProgress position;
+    position.set_clock(clock);
+    position.set_clocks(e.present.clocks());
+    e.present = position;
+  }
+}
+
+void slot_board::take_up(std::uint32_t slot, std::uint32_t worker, std::uint64_t epoch,
+                         const pb::SlotProgress& total, instant now) {
+  auto& e = entries_[slot];
+  e.worker = worker;
+  e.epoch = epoch;
+  e.heard = now;
+  e.present = {};
+  e.present.set_clock(total.clock());
+  e.present.set_clocks(total.clocks());
+  e.present.set_examples(total.examples());
+  e.present.set_finished(total.finished());
+}
+
 std::uint64_t slot_board::assign(std::uint32_t slot, std::uint32_t worker, instant now) {
   auto& e = entries_[slot];
   add_counts(e.earlier, e.present);

@@ -31,6 +31,13 @@ class slot_board {
     return entries_[slot].present.halted() && entries_[slot].present.clock() < clock;
   }
   std::uint64_t largest_clock() const;
+  std::uint64_t smallest_clock() const;  // of those that have not finished
+
+  // The job goes back: all slots stand at `clock`, and none has finished.
+  void go_back_to(std::uint64_t clock);
+  // As it was before the scheduler started again.
+  void take_up(std::uint32_t slot, std::uint32_t worker, std::uint64_t epoch,
+               const pb::SlotProgress& total, instant now);
 
   // Gives the slot to a worker in a new life; returns the life's epoch. What the old life reported
   // stays counted.

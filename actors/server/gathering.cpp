@@ -1,6 +1,7 @@
 #include "actors/server/gathering.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace troupe {
 
@@ -15,10 +16,27 @@ gathered_push* gathering::find(std::uint32_t slot, push_number number) {
   return push == clock->second.end() ? nullptr : &push->second;
 }
 
+std::optional<push_number> gathering::oldest_of(std::uint32_t slot) const {
+  for (const auto& [clock, pushes] : clocks_) {
+    const auto first = pushes.lower_bound({slot, 0});
+    if (first != pushes.end() && first->first.first == slot)
+      return push_number{clock, first->first.second};
+  }
+  return std::nullopt;
+}
+
 open_clock gathering::take_first() {
   auto pushes = std::move(clocks_.begin()->second);
   clocks_.erase(clocks_.begin());
   return pushes;
+}
+
+std::vector<std::uint64_t> gathering::drop_all() {
+  std::vector<std::uint64_t> askers;
+  for (const auto& [clock, pushes] : std::exchange(clocks_, {}))
+    for (const auto& [number, push] : pushes)
+      for (const auto& [asker, deadline] : push.askers) askers.push_back(asker);
+  return askers;
 }
 
 std::vector<std::uint64_t> gathering::expired(instant now) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "actors/server/slot_ledger.hpp"
@@ -29,9 +30,14 @@ class gathering {
   // The push of this number, if it is here: it was taken and is not applied yet.
   gathered_push* find(std::uint32_t slot, push_number number);
 
+  // The slot's oldest push here, if there is one.
+  std::optional<push_number> oldest_of(std::uint32_t slot) const;
+
   bool empty() const { return clocks_.empty(); }
   std::uint64_t first_clock() const { return clocks_.begin()->first; }
   open_clock take_first();
+  // Forgets all of them; whoever awaits them is returned.
+  std::vector<std::uint64_t> drop_all();
 
   // Removes and returns the askers whose time is up.
   std::vector<std::uint64_t> expired(instant now);

@@ -1,8 +1,8 @@
 #include "actors/server/plan.hpp"
 
+#include <algorithm>
 #include <map>
 
-#include "actors/server/row_file.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
@@ -115,6 +115,25 @@ shard_settings shard_settings_of(const pb::JobPlan& plan, std::uint32_t server) 
   settings.first_clock = plan.first_clock();
   settings.staleness =
       plan.bounded() ? std::optional<std::uint64_t>(plan.staleness()) : std::nullopt;
+  const auto& t = plan.timings();
+  auto& copies = settings.copies;
+  if (t.copy_bytes() > 0) copies.most_waiting = t.copy_bytes();
+  if (t.transfer_chunk() > 0) copies.chunk = t.transfer_chunk();
+  copies.transfer_rate = t.transfer_rate();
+  copies.gather = duration(t.copy_delay());
+  if (t.request_timeout() > 0) copies.answer_within = duration(t.request_timeout());
+  return settings;
+}
+
+host_settings host_settings_of(const pb::JobPlan& plan, std::uint32_t server,
+                               std::uint64_t incarnation) {
+  host_settings settings;
+  settings.shard = shard_settings_of(plan, server);
+  settings.incarnation = incarnation;
+  settings.lease = duration(plan.timings().lease());
+  // A message that was lost is sent again before its copy is given up.
+  settings.copy_patience = std::max(2 * duration(plan.timings().death_after()),
+                                    3 * duration(plan.timings().request_timeout()));
   return settings;
 }
 
@@ -136,22 +155,6 @@ pb::TableSummary summary_of(const shard& s, std::uint32_t table) {
   auto message = summary_of(*s.tables()[table], table);
   message.set_rejected(s.rejected(table));
   return message;
-}
-
-pb::SavedPart write_part(file_system& files, const std::vector<std::shared_ptr<table>>& tables,
-                         const pb::SavePart& request, std::uint32_t server) {
-  pb::SavedPart saved;
-  for (const auto& t : tables) {
-    const auto name = format("%s.part-%u.rows", t->spec().name.c_str(), server);
-    const auto written = write_rows(files, request.folder() + "/" + name, *t, request.with_state());
-    if (!written) {
-      saved.set_text(written.failure().text);
-      return saved;
-    }
-    saved.add_files(name);
-  }
-  saved.set_done(true);
-  return saved;
 }
 
 }  // namespace troupe

@@ -100,33 +100,75 @@ result<void> write_end(writable_file& file, const byte_writer& header, const byt
 
 }  // namespace
 
-result<row_file_facts> write_rows(file_system& files, const std::string& path, const table& t,
-                                  bool with_state) {
-  const auto& spec = t.spec();
-  const auto state_bytes = with_state ? t.state_bytes() : 0;
-  const auto sum = t.summary();
-  const row_file_facts facts{spec.name, spec.type, spec.width, state_bytes,
-                             spec.keys, sum.rows,  sum.digest};
+struct row_file_writer::writing {
+  table_spec spec;
+  std::size_t state_bytes;
+  std::unique_ptr<writable_file> file;
+  byte_writer header;
+  block_writer blocks;
+  table_summary sum;
+
+  writing(const table_spec& of, std::size_t state, std::unique_ptr<writable_file> into,
+          byte_writer head)
+      : spec(of),
+        state_bytes(state),
+        file(std::move(into)),
+        header(std::move(head)),
+        blocks(*file, header.size()) {}
+  row_file_facts facts() const {
+    return {spec.name, spec.type, spec.width, state_bytes, spec.keys, sum.rows, sum.digest};
+  }
+};
+
+row_file_writer::row_file_writer(std::unique_ptr<writing> w) : writing_(std::move(w)) {}
+row_file_writer::~row_file_writer() = default;
+
+result<std::unique_ptr<row_file_writer>> row_file_writer::create(file_system& files,
+                                                                 const std::string& path,
+                                                                 const table_spec& spec,
+                                                                 std::size_t state_bytes) {
   auto file = files.create(path);
   if (!file) return file.failure();
-  const auto header = header_of(facts);
+  const row_file_facts facts{spec.name, spec.type, spec.width, state_bytes, spec.keys, 0, {}};
+  auto header = header_of(facts);
   if (auto written = (*file)->append(header.bytes()); !written) return written.failure();
-  block_writer blocks(**file, header.size());
-  const auto rows_of_block =
-      std::max<std::uint64_t>(1, block_bytes / (sizeof(position) + spec.row_bytes() + state_bytes));
+  return std::unique_ptr<row_file_writer>(new row_file_writer(
+      std::make_unique<writing>(spec, state_bytes, *std::move(file), std::move(header))));
+}
+
+result<void> row_file_writer::add(const table_rows& rows) {
+  auto& w = *writing_;
+  const auto rows_of_block = std::max<std::uint64_t>(
+      1, block_bytes / (sizeof(position) + w.spec.row_bytes() + w.state_bytes));
+  const auto count = rows.positions.size();
+  for (std::size_t from = 0; from < count; from += rows_of_block)
+    if (auto added = w.blocks.add(rows, from, std::min(rows_of_block, count - from)); !added)
+      return added;
+  add_rows(w.spec, rows, w.sum);
+  return {};
+}
+
+result<row_file_facts> row_file_writer::finish() {
+  auto& w = *writing_;
+  const auto facts = w.facts();
+  auto ended = write_end(*w.file, w.header, w.blocks.footer(facts), w.blocks.offset());
+  if (!ended) return ended.failure();
+  return facts;
+}
+
+result<row_file_facts> write_rows(file_system& files, const std::string& path, const table& t,
+                                  bool with_state) {
+  const bool keeps = with_state && t.state_bytes() > 0;
+  auto file = row_file_writer::create(files, path, t.spec(), keeps ? t.state_bytes() : 0);
+  if (!file) return file.failure();
   closed_range rest = all_keys;
   for (bool more = true; more;) {
-    const auto rows = t.read_range(rest, t.rows_for_reading(), with_state);
-    const auto read = rows.positions.size();
-    for (std::size_t from = 0; from < read; from += rows_of_block)
-      if (auto added = blocks.add(rows, from, std::min(rows_of_block, read - from)); !added)
-        return added.failure();
+    const auto rows = t.read_range(rest, t.rows_for_reading(), keeps);
+    if (auto added = (*file)->add(rows); !added) return added.failure();
     more = rows.next.has_value();
     if (more) rest.first = *rows.next;
   }
-  auto ended = write_end(**file, header, blocks.footer(facts), blocks.offset());
-  if (!ended) return ended.failure();
-  return facts;
+  return (*file)->finish();
 }
 
 // ---- reading

@@ -36,6 +36,23 @@ struct row_file_facts {
 result<row_file_facts> write_rows(file_system& files, const std::string& path, const table& t,
                                   bool with_state);
 
+// The same, by and by.
+class row_file_writer {
+ public:
+  static result<std::unique_ptr<row_file_writer>> create(file_system& files,
+                                                         const std::string& path,
+                                                         const table_spec& spec,
+                                                         std::size_t state_bytes);
+  ~row_file_writer();
+  result<void> add(const table_rows& rows);
+  result<row_file_facts> finish();  // and syncs
+
+ private:
+  struct writing;
+  explicit row_file_writer(std::unique_ptr<writing> w);
+  std::unique_ptr<writing> writing_;
+};
+
 class row_file {
  public:
   static result<row_file> open(file_system& files, const std::string& path);

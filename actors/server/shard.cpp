@@ -7,97 +7,93 @@
 #include "core/text.hpp"
 
 namespace troupe {
-namespace {
+namespace {}  // namespace
 
-// Slots that a "waiting" answer names at most.
-constexpr std::size_t most_named = 16;
-
-template <class Reply>
-Reply with_outcome(pb::Outcome outcome, std::string text = {}) {
-  Reply reply;
-  reply.set_outcome(outcome);
-  reply.set_text(std::move(text));
-  return reply;
-}
-
-// What the asker names, within reason.
-template <class Header>
-duration hold_of(const Header& header) {
-  constexpr duration longest = std::chrono::hours(1);
-  return std::clamp(duration(header.hold_ns()), duration::zero(), longest);
-}
-
-bool strictly_ascending(span<const position> keys) {
-  for (std::size_t i = 1; i < keys.size(); ++i)
-    if (keys[i - 1] >= keys[i]) return false;
-  return true;
-}
-
-// Turns rows into what they were before the pushes that `before` was kept from: old values, without
-// the rows that those pushes made.
-void as_before(const overwritten& before, std::size_t row_bytes, table_rows& rows) {
-  before.restore(rows.positions, row_bytes, rows.values.data());
-  std::vector<position> made;
-  for (const auto& run : before.runs())
-    for (const auto index : run.absent) made.push_back(run.positions[index]);
-  std::sort(made.begin(), made.end());
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < rows.positions.size(); ++i) {
-    if (std::binary_search(made.begin(), made.end(), rows.positions[i])) continue;
-    rows.positions[kept] = rows.positions[i];
-    std::memmove(rows.values.data() + kept * row_bytes, rows.values.data() + i * row_bytes,
-                 row_bytes);
-    ++kept;
-  }
-  rows.positions.resize(kept);
-  rows.values.resize(kept * row_bytes);
-}
-
-}  // namespace
-
-shard::shard(shard_settings settings, std::vector<std::shared_ptr<table>> tables, meter& work_done)
+shard::shard(shard_settings settings, std::uint32_t number, std::vector<closed_range> ranges,
+             std::vector<std::shared_ptr<table>> tables, const view& present, meter& work_done)
     : settings_(settings),
+      number_(number),
+      ranges_(std::move(ranges)),
       tables_(std::move(tables)),
+      present_(present),
       meter_(work_done),
       ledger_(settings.slots),
       before_(tables_.size()),
-      rejected_(tables_.size()) {}
-
-result<void> shard::install(view next) {
-  if (next.number() <= view_.number()) return {};
-  if (!view_.empty())
-    return error{errc::stale,
-                 format("server %u cannot change its segments while it serves", settings_.server)};
-  view_ = std::move(next);
-  ranges_ = view_.ranges_of(settings_.server);
-  for (const auto& t : tables_)
+      rejected_(tables_.size()) {
+  gathers_ = bulk_synchronous();
+  for (const auto& t : tables_) {
+    gathers_ = gathers_ || t->spec().how != combine::each;
     for (const auto& range : ranges_) t->add_segment(range);
-  return {};
+  }
 }
 
-answers shard::on_push(asker from, const pb::PushHeader& header, const blob& keys,
-                       const blob& values, instant now) {
-  answers out;
-  if (auto reply = take(from, header, keys, values, now))
-    out.pushes.push_back({from, std::move(*reply)});
-  apply_open_clocks(out);
-  release_pulls(out);
-  return out;
+bool shard::serves(instant now) const {
+  return place_.primary && now < leased_until_ && now >= place_.serves_from &&
+         committed() >= barrier_;
+}
+
+void shard::park(parked p) {
+  parked_.push_back(std::move(p));
+}
+
+void shard::unpark(instant now, answers& out) {
+  if (parked_.empty() || !serves(now)) return;
+  for (auto& p : std::exchange(parked_, {})) {
+    if (!p.pull && (place_.quiet || loading_)) {
+      parked_.push_back(std::move(p));
+      continue;
+    }
+    if (p.push) on_push(p.from, *p.push, p.keys, p.values, now, out);
+    if (p.pull) on_pull(p.from, *p.pull, p.keys, now, out);
+    if (p.adopt) on_adopt(p.from, *p.adopt, now, out);
+  }
+}
+
+std::size_t shard::waiting() const {
+  return held_.size() + parked_.size() + unacknowledged_.size();
+}
+
+// ---- pushes
+
+void shard::on_push(asker from, const pb::PushHeader& header, const blob& keys, const blob& values,
+                    instant now, answers& out) {
+  if (auto wrong = wrong_view<pb::PushReply>(header)) {
+    out.pushes.push_back({from, std::move(*wrong)});
+    return;
+  }
+  if (!serves(now)) return park({from, header, {}, {}, keys, values, now + hold_of(header)});
+  if (auto reply = take(from, header, keys, values, now)) {
+    const bool settled = reply->outcome() == pb::DONE || reply->outcome() == pb::REJECTED;
+    push_answer answer{from, std::move(*reply)};
+    if (settled)
+      when_committed({sequence_, now + hold_of(header), std::move(answer), {}, {}}, out);
+    else
+      out.pushes.push_back(std::move(answer));
+  }
+  apply_open_clocks(now, out);
+  send_changes(now, out);
+  release(now, out);
 }
 
 std::optional<pb::PushReply> shard::take(asker from, const pb::PushHeader& header, const blob& keys,
                                          const blob& values, instant now) {
   using reply = pb::PushReply;
-  if (view_.empty()) return with_outcome<reply>(pb::NOT_SERVING);
   if (auto wrong = misfit(header, keys, values))
     return with_outcome<reply>(pb::BAD_REQUEST, std::move(*wrong));
-  if (header.view() != view_.number()) {
-    auto stale = with_outcome<reply>(pb::STALE_VIEW);
-    *stale.mutable_view() = view_.to_message();
-    return stale;
-  }
   const push_number number{header.clock(), header.index()};
-  switch (ledger_.classify(header.slot(), header.epoch(), number)) {
+  auto arrived = ledger_.classify(header.slot(), header.epoch(), number);
+  if (arrived == arrival::unknown) {
+    if (!header.has_base()) return with_outcome<reply>(pb::UNKNOWN_SLOT);
+    if (place_.quiet) {
+      park({from, header, {}, {}, keys, values, now + hold_of(header)});
+      return std::nullopt;
+    }
+    ledger_.set_base(header.slot(), {header.base_clock(), header.base_index()});
+    if (link_) link_->note_slot(header.slot());
+    changed(now);
+    arrived = ledger_.classify(header.slot(), header.epoch(), number);
+  }
+  switch (arrived) {
     case arrival::fenced:
       return with_outcome<reply>(
           pb::STALE_EPOCH, format("slot %u has been taken over (epoch %llu)", header.slot(),
@@ -114,7 +110,7 @@ std::optional<pb::PushReply> shard::take(asker from, const pb::PushHeader& heade
       missing.set_expected_index(ledger_.next(header.slot()).index);
       return missing;
     }
-    case arrival::next:
+    default:
       break;
   }
   return take_next(from, header, keys, values, now);
@@ -123,9 +119,18 @@ std::optional<pb::PushReply> shard::take(asker from, const pb::PushHeader& heade
 std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& header,
                                               const blob& keys, const blob& values, instant now) {
   using reply = pb::PushReply;
-  if (frozen_) return with_outcome<reply>(pb::LATER, "its rows are being written");
+  if (loading_) return with_outcome<reply>(pb::LATER, "its rows are being replaced");
+  if (place_.quiet) {
+    park({from, header, {}, {}, keys, values, now + hold_of(header)});
+    return std::nullopt;
+  }
+  if (link_ && link_->gates() && link_->waiting_bytes() > settings_.copies.most_waiting)
+    return with_outcome<reply>(pb::LATER, whom_copies_wait_for());
+  const push_number number{header.clock(), header.index()};
   if (header.finish()) {
     ledger_.finish(header.slot());
+    if (link_) link_->note_slot(header.slot());
+    changed(now);
     return with_outcome<reply>(pb::DONE);
   }
   // A slot that runs ahead of the bound without pulling must not fill the memory: its push is put
@@ -135,21 +140,20 @@ std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& 
     say_whom_for(waiting, header.clock() - *settings_.staleness);
     return waiting;
   }
-  const push_number number{header.clock(), header.index()};
-  if (!gathers(header.table())) {
+  if (!gathers_) {
     const bool applied =
-        apply(header.table(), keys.as<position>(), values.data(), {header.clock(), header.share()});
+        apply(header.table(), keys, values.data(), {header.clock(), header.share()});
     ledger_.take(header.slot(), number, header.last());
+    if (link_) link_->note_slot(header.slot());
+    changed(now);
+    pass(landmark::push_applied);
     return with_outcome<reply>(applied ? pb::DONE : pb::REJECTED);
   }
   gathering_.add(header.slot(), number,
                  {header.table(), header.share(), keys, values, {{from, now + hold_of(header)}}});
   ledger_.take(header.slot(), number, header.last());
+  pass(landmark::push_gathered);
   return std::nullopt;
-}
-
-bool shard::gathers(std::size_t t) const {
-  return bulk_synchronous() || tables_[t]->spec().how != combine::each;
 }
 
 std::optional<std::string> shard::misfit(const pb::PushHeader& header, const blob& keys,
@@ -165,8 +169,8 @@ std::optional<std::string> shard::misfit(const pb::PushHeader& header, const blo
                   t.spec().name.c_str(), keys.size(), values.size(), row_bytes);
   if (!strictly_ascending(keys.as<position>()))
     return format("table '%s': the keys of a push must ascend", t.spec().name.c_str());
-  if (header.view() == view_.number() && !owns_all(keys.as<position>()))
-    return format("table '%s': a key belongs to another server", t.spec().name.c_str());
+  if (!owns_all(keys.as<position>()))
+    return format("table '%s': a key belongs to another shard", t.spec().name.c_str());
   return std::nullopt;
 }
 
@@ -179,27 +183,39 @@ bool shard::owns_all(span<const position> ascending) const {
   return true;
 }
 
-bool shard::apply(std::size_t t, span<const position> keys, const void* values, step_context step) {
-  if (keys.empty()) return true;
+bool shard::apply(std::size_t t, const blob& positions, const void* values, step_context step) {
+  if (positions.empty()) return true;
+  const auto keys = positions.as<position>();
   step.clock += settings_.first_clock;
   meter_.add(work::keys_pushed, keys.size());
-  const auto done =
-      tables_[t]->apply(keys, values, step, bulk_synchronous() ? &before_[t] : nullptr);
-  if (!done) ++rejected_[t];
-  return done.ok();
+  keys_moved_ += keys.size();
+  overwritten overwrites;
+  auto* keep = bulk_synchronous() ? &before_[t] : snapshot_ ? &overwrites : nullptr;
+  if (keep) keep->keep_state(snapshot_ != nullptr);
+  if (const auto done = tables_[t]->apply(keys, values, step, keep); !done) {
+    ++rejected_[t];
+    return false;
+  }
+  if (snapshot_) snapshot_->note(t, keep->runs().back());
+  if (link_)
+    link_->note_rows(t, positions, tables_[t]->spec().row_bytes() + tables_[t]->state_bytes());
+  return true;
 }
 
-void shard::apply_open_clocks(answers& out) {
-  while (!gathering_.empty() && gathering_.first_clock() < ledger_.slowest()) {
+void shard::apply_open_clocks(instant now, answers& out) {
+  // The clocks below the slowest slot's are whole. One that nobody pushed to counts too.
+  while (gathers_ && !place_.quiet && !gathering_.empty() &&
+         gathering_.first_clock() < ledger_.slowest()) {
     const auto clock = gathering_.first_clock();
     auto pushes = gathering_.take_first();
     for (auto& b : before_) b.clear();
-    apply_clock(clock, pushes, out);
     version_ = clock + 1;
+    apply_clock(clock, pushes, now, out);
+    begin_snapshot_if_due();
   }
 }
 
-void shard::apply_clock(std::uint64_t clock, open_clock& pushes, answers& out) {
+void shard::apply_clock(std::uint64_t clock, open_clock& pushes, instant now, answers& out) {
   std::vector<bool> combined_fine(tables_.size(), true);
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     if (tables_[t]->spec().how == combine::each) continue;
@@ -211,13 +227,23 @@ void shard::apply_clock(std::uint64_t clock, open_clock& pushes, answers& out) {
     const bool mean = tables_[t]->spec().how == combine::mean;
     combined_fine[t] = apply_combined(t, clock, of_table, mean ? ledger_.beyond(clock) : 1);
   }
+  std::vector<bool> fine;
+  for (auto& [number, push] : pushes)
+    fine.push_back(tables_[push.table]->spec().how == combine::each
+                       ? apply(push.table, push.keys, push.values.data(), {clock, push.share})
+                       : combined_fine[push.table]);
+  if (link_)
+    for (std::uint32_t slot = 0; slot < ledger_.slots(); ++slot) link_->note_slot(slot);
+  changed(now);
+  version_sequence_ = sequence_;
+  pass(landmark::push_applied);
+  auto was_fine = fine.begin();
   for (auto& [number, push] : pushes) {
-    const bool fine =
-        tables_[push.table]->spec().how == combine::each
-            ? apply(push.table, push.keys.as<position>(), push.values.data(), {clock, push.share})
-            : combined_fine[push.table];
+    const auto outcome = *was_fine++ ? pb::DONE : pb::REJECTED;
     for (const auto& [to, deadline] : push.askers)
-      out.pushes.push_back({to, with_outcome<pb::PushReply>(fine ? pb::DONE : pb::REJECTED)});
+      when_committed(
+          {sequence_, deadline, push_answer{to, with_outcome<pb::PushReply>(outcome)}, {}, {}},
+          out);
   }
 }
 
@@ -234,152 +260,46 @@ bool shard::apply_combined(std::size_t t, std::uint64_t clock,
   }
   if (inputs.empty()) return true;
   const auto sum = gather(tables_[t]->spec().type, tables_[t]->spec().width, inputs, divisor);
-  return apply(t, sum.positions, sum.values.data(), {clock, share / divisor});
+  return apply(t, blob::copy_of(span<const position>(sum.positions)), sum.values.data(),
+               {clock, share / divisor});
 }
 
-std::uint64_t shard::needed_clock(std::uint64_t clock) const {
-  if (!settings_.staleness || clock <= *settings_.staleness) return 0;
-  return clock - *settings_.staleness;
-}
+// ---- slots
 
-answers shard::on_pull(asker from, const pb::PullHeader& header, const blob& keys, instant now) {
-  answers out;
-  if (auto no = refusal(header, keys)) {
-    out.pulls.push_back({from, std::move(*no), {}, {}});
-    return out;
+void shard::on_adopt(asker from, const pb::AdoptSlot& request, instant now, answers& out) {
+  using reply = pb::SlotNumbers;
+  constexpr duration hold = std::chrono::seconds(1);
+  if (auto wrong = wrong_view<reply>(request)) {
+    out.adoptions.push_back({from, std::move(*wrong)});
+    return;
   }
-  if (header.observer() || ledger_.slowest() >= needed_clock(header.clock())) {
-    out.pulls.push_back(read(from, header, keys));
-  } else {
-    held_.emplace(needed_clock(header.clock()),
-                  held_pull{from, header, keys, now + hold_of(header)});
+  if (!serves(now) || place_.quiet || loading_)
+    return park({from, {}, {}, request, {}, {}, now + hold});
+  if (request.slot() >= ledger_.slots()) {
+    out.adoptions.push_back(
+        {from, with_outcome<reply>(pb::BAD_REQUEST,
+                                   format("slot %u of %u", request.slot(), ledger_.slots()))});
+    return;
   }
-  return out;
-}
-
-std::optional<pb::PullReply> shard::refusal(const pb::PullHeader& header, const blob& keys) const {
-  using reply = pb::PullReply;
-  if (view_.empty() || loading_) return with_outcome<reply>(pb::NOT_SERVING);
-  if (header.table() >= tables_.size())
-    return with_outcome<reply>(pb::BAD_REQUEST,
-                               format("table %u of %zu", header.table(), tables_.size()));
-  if (header.view() != view_.number()) {
-    auto stale = with_outcome<reply>(pb::STALE_VIEW);
-    *stale.mutable_view() = view_.to_message();
-    return stale;
-  }
-  const auto& name = tables_[header.table()]->spec().name;
-  if (!keys.divides<position>() || !strictly_ascending(keys.as<position>()))
-    return with_outcome<reply>(pb::BAD_REQUEST,
-                               format("table '%s': the keys of a pull must ascend", name.c_str()));
-  if (!owns_all(keys.as<position>()))
-    return with_outcome<reply>(pb::BAD_REQUEST,
-                               format("table '%s': a key belongs to another server", name.c_str()));
-  const auto row_bytes = tables_[header.table()]->spec().row_bytes() + sizeof(position);
-  if (header.range() && (header.limit() == 0 || header.limit() > blob::max_size / row_bytes))
-    return with_outcome<reply>(pb::BAD_REQUEST,
-                               format("table '%s': a range pull of at most %llu rows", name.c_str(),
-                                      static_cast<unsigned long long>(header.limit())));
-  if (bulk_synchronous() && !header.observer() && header.clock() + 1 < version_)
-    return with_outcome<reply>(pb::STALE_EPOCH,
-                               format("version %llu is no longer kept, %llu is the present one",
-                                      static_cast<unsigned long long>(header.clock()),
-                                      static_cast<unsigned long long>(version_)));
-  return std::nullopt;
-}
-
-pull_answer shard::read(asker from, const pb::PullHeader& header, const blob& keys) const {
-  pull_answer out{from, with_outcome<pb::PullReply>(pb::DONE), {}, {}};
-  // Bulk-synchronous, a slot that was taken over may ask for the version before the present one.
-  const bool previous = bulk_synchronous() && !header.observer() && header.clock() < version_;
-  const auto* before = previous ? &before_[header.table()] : nullptr;
-  if (const auto done =
-          header.range() ? read_range(header, before, out) : read_keys(header, keys, before, out);
-      !done)
-    return {from, with_outcome<pb::PullReply>(pb::BAD_REQUEST, done.failure().text), {}, {}};
-  if (!header.observer() && ledger_.slowest() < header.clock())
-    out.reply.set_staleness(header.clock() - ledger_.slowest());
-  return out;
-}
-
-result<void> shard::read_keys(const pb::PullHeader& header, const blob& keys,
-                              const overwritten* before, pull_answer& out) const {
-  const auto positions = keys.as<position>();
-  const auto& t = *tables_[header.table()];
-  auto [values, writable] = blob::uninitialised(positions.size() * t.spec().row_bytes());
-  if (const auto done = t.pull(positions, writable, before); !done) return done;
-  meter_.add(work::keys_pulled, positions.size());
-  out.values = std::move(values);
-  return {};
-}
-
-result<void> shard::read_range(const pb::PullHeader& header, const overwritten* before,
-                               pull_answer& out) const {
-  const auto& t = *tables_[header.table()];
-  auto rows = t.read_range({header.first(), header.last()}, header.limit());
-  meter_.add(work::keys_pulled, rows.positions.size());
-  if (before != nullptr) as_before(*before, t.spec().row_bytes(), rows);
-  out.keys = blob::copy_of(span<const position>(rows.positions));
-  out.values = blob::copy_of(span<const std::byte>(rows.values));
-  if (rows.next) {
-    out.reply.set_more(true);
-    out.reply.set_next(*rows.next);
-  }
-  return {};
-}
-
-void shard::release_pulls(answers& out) {
-  while (!held_.empty() && held_.begin()->first <= ledger_.slowest()) {
-    const auto& pull = held_.begin()->second;
-    if (auto no = refusal(pull.header, pull.keys))
-      out.pulls.push_back({pull.from, std::move(*no), {}, {}});
-    else
-      out.pulls.push_back(read(pull.from, pull.header, pull.keys));
-    held_.erase(held_.begin());
-  }
-}
-
-pb::SlotNumbers shard::on_adopt(const pb::AdoptSlot& request) {
-  if (view_.empty()) return with_outcome<pb::SlotNumbers>(pb::NOT_SERVING);
-  if (request.slot() >= ledger_.slots())
-    return with_outcome<pb::SlotNumbers>(pb::BAD_REQUEST,
-                                         format("slot %u of %u", request.slot(), ledger_.slots()));
-  auto reply = with_outcome<pb::SlotNumbers>(
+  auto numbers = with_outcome<reply>(
       ledger_.adopt(request.slot(), request.epoch()) ? pb::DONE : pb::STALE_EPOCH);
-  reply.set_next_clock(ledger_.next(request.slot()).clock);
-  reply.set_next_index(ledger_.next(request.slot()).index);
-  reply.set_finished(ledger_.finished(request.slot()));
-  reply.set_epoch(ledger_.epoch(request.slot()));
-  return reply;
-}
-
-answers shard::on_time(instant now) {
-  answers out;
-  for (auto i = held_.begin(); i != held_.end();) {
-    if (now < i->second.deadline) {
-      ++i;
-      continue;
-    }
-    pull_answer answer{i->second.from, with_outcome<pb::PullReply>(pb::WAITING), {}, {}};
-    say_whom_for(answer.reply, i->first);
-    out.pulls.push_back(std::move(answer));
-    i = held_.erase(i);
+  // What is taken but not applied would be lost with this server; the new life sends it again.
+  const auto known = applied(request.slot());
+  numbers.set_next_clock(known.next.clock);
+  numbers.set_next_index(known.next.index);
+  numbers.set_finished(known.finished);
+  numbers.set_epoch(known.epoch);
+  numbers.set_unknown(known.unknown);
+  if (numbers.outcome() != pb::DONE) {
+    out.adoptions.push_back({from, std::move(numbers)});
+    return;
   }
-  for (const auto from : gathering_.expired(now)) {
-    push_answer answer{from, with_outcome<pb::PushReply>(pb::WAITING)};
-    say_whom_for(answer.reply, gathering_.first_clock() + 1);
-    out.pushes.push_back(std::move(answer));
-  }
-  return out;
-}
-
-template <class Reply>
-void shard::say_whom_for(Reply& reply, std::uint64_t clock) const {
-  for (const auto slot : ledger_.below(clock, most_named)) {
-    auto* waiting = reply.add_waiting();
-    waiting->set_slot(slot);
-    waiting->set_clock(ledger_.clock(slot));
-  }
+  if (link_) link_->note_slot(request.slot());
+  changed(now);
+  pass(landmark::slot_adopted);
+  when_committed({sequence_, now + hold, {}, adopt_answer{from, std::move(numbers)}, {}}, out);
+  send_changes(now, out);
+  release(now, out);
 }
 
 }  // namespace troupe

@@ -1,7 +1,6 @@
 #pragma once
-// What a server knows of each slot: which life of it may speak (epoch), which push it takes next,
-// and whether it has finished. Kept once per server, since every server gets every number once, for
-// all its segments.
+// What a shard knows of each slot: which life of it may speak (epoch), which push it takes next,
+// and whether it has finished. Every shard gets every number once, possibly of an empty push.
 //
 // A push's number is (clock, index); the last index of a clock is flagged. A slot's clock is the
 // number of clocks that it has completed here, which is the clock of its next minibatch.
@@ -28,6 +27,14 @@ enum class arrival {
   repeated,   // taken before
   too_early,  // one before it has not arrived
   fenced,     // from a life of the slot that has been replaced
+  unknown,    // the shard was restored and does not know where the slot stands
+};
+
+struct slot_record {
+  push_number next;
+  std::uint64_t epoch = 0;
+  bool finished = false;
+  bool unknown = false;
 };
 
 class slot_ledger {
@@ -47,6 +54,14 @@ class slot_ledger {
   // may be repeated).
   bool adopt(std::uint32_t slot, std::uint64_t epoch);
 
+  // As another copy or a checkpoint has it. An epoch only rises.
+  void set(std::uint32_t slot, slot_record r);
+  // Says where an unknown slot stands.
+  void set_base(std::uint32_t slot, push_number next);
+  // An unknown slot has at least so many clocks behind it; others do not wait for it below that.
+  void raise_unknown(std::uint32_t slot, std::uint64_t clock);
+  const slot_record& record(std::uint32_t slot) const { return records_[slot]; }
+
   push_number next(std::uint32_t slot) const { return records_[slot].next; }
   std::uint64_t clock(std::uint32_t slot) const { return records_[slot].next.clock; }
   std::uint64_t epoch(std::uint32_t slot) const { return records_[slot].epoch; }
@@ -60,13 +75,9 @@ class slot_ledger {
   std::vector<std::uint32_t> below(std::uint64_t clock, std::size_t limit) const;
 
  private:
-  struct record {
-    push_number next;
-    std::uint64_t epoch = 0;
-    bool finished = false;
-  };
   void update_slowest(std::uint64_t left);
-  std::vector<record> records_;
+  void recount();
+  std::vector<slot_record> records_;
   std::uint64_t slowest_ = 0;
   std::uint32_t at_slowest_ =
       static_cast<std::uint32_t>(records_.size());  // unfinished slots at slowest_

@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "actors/supervision/landmarks.hpp"
 #include "core/background.hpp"
 #include "core/file.hpp"
 #include "core/meter.hpp"
@@ -27,9 +28,14 @@ struct environment {
   std::shared_ptr<file_system> files;
   std::shared_ptr<background> io;
   std::shared_ptr<meter> work_done;
+  std::shared_ptr<landmarks> marks;  // null: nobody listens
   duration tick = std::chrono::milliseconds(50);
   duration request_timeout = std::chrono::seconds(2);  // of control requests
 };
+
+inline void pass(const environment& env, const char* which) {
+  if (env.marks) env.marks->passed(which);
+}
 
 // The actor's clock, which in virtual time is the simulator's.
 template <class Self>

@@ -6,6 +6,7 @@
 
 namespace troupe {
 
+using pulse_atom = caf::atom_constant<caf::atom("pulse")>;
 using start_atom = caf::atom_constant<caf::atom("start")>;
 
 caf::behavior node(caf::stateful_actor<node_state>* self, node_spec spec) {
@@ -17,7 +18,23 @@ caf::behavior node(caf::stateful_actor<node_state>* self, node_spec spec) {
   self->set_down_handler([self](const caf::down_msg& down) { self->state.on_death(down); });
   self->set_exit_handler([self](const caf::exit_msg& why) { self->state.end(why); });
   s.start();
-  return {[self](start_atom) { self->state.start(); }};
+  if (s.spec.beat_every > duration::zero()) self->send(self, pulse_atom::value);
+  return {[self](start_atom) { self->state.start(); },
+          [self](pulse_atom) {
+            self->delayed_send(self, self->state.spec.beat_every, pulse_atom::value);
+            self->state.beat();
+          }};
+}
+
+void node_state::beat() {
+  if (!child) return;
+  auto scheduler = spec.env.find->scheduler();
+  if (!scheduler) return;
+  pb::Beat b;
+  b.set_role(spec.env.role.role);
+  b.set_index(spec.env.role.index);
+  b.set_incarnation(incarnation);
+  self->send(scheduler, beat_atom::value, b);
 }
 
 void node_state::start() {

@@ -24,6 +24,8 @@ struct node_spec {
   restart_settings restarts;
   start_child start;
   publish_child publish;
+  // The node says so often that it lives, also while its actor is busy; 0: it does not.
+  duration beat_every{};
 };
 
 struct node_state {
@@ -35,6 +37,7 @@ struct node_state {
 
   static constexpr const char* name = "node";
   void start();
+  void beat();
   void on_death(const caf::down_msg& down);
   void end(const caf::exit_msg& why);
 };

@@ -14,7 +14,9 @@ client::client(client_settings settings, std::vector<table_shape> tables,
     : settings_(settings), tables_(std::move(tables)), slot_(slot), meter_(work_done) {}
 
 void client::use(view next) {
-  if (next.number() > view_.number() || view_.empty()) view_ = std::move(next);
+  if (next.number() <= view_.number() && !view_.empty()) return;
+  view_ = std::move(next);
+  route_all_again();
 }
 
 void client::resume_at(std::uint64_t clock) {
@@ -165,12 +167,12 @@ void client::launch(ticket t) {
     for (const auto& s : view_.segments()) {
       const closed_range inside{std::max(s.range.first, r.range.first),
                                 std::min(s.range.last, r.range.last)};
-      if (inside.first <= inside.last) add_part(t, s.primary, {}, inside);
+      if (inside.first <= inside.last) add_part(t, s.shard, {}, inside);
     }
   } else {
     for (auto& share : view_.cut(r.keys.positions()))
       if (r.what == kind::push || !share.slices.empty())
-        add_part(t, share.server, std::move(share.slices), {});
+        add_part(t, share.shard, std::move(share.slices), {});
   }
   if (next_part_ == before) answered_at_once_.push_back(t);
 }

@@ -16,9 +16,10 @@
 // tries `pull_retries` times with backoff when a server does not answer; a push tries until the
 // patience ends.
 //
-// A client that belongs to a slot numbers its pushes (clock, index) and sends every server every
-// number, possibly with no keys. A client without a slot is an observer: it only pulls, reads the
-// latest values, and holds nothing back.
+// A client that belongs to a slot numbers its pushes (clock, index) and sends every shard every
+// number, possibly with no keys. What is under way when a shard moves or is split is sent again to
+// where it is now, under its old number. A client without a slot is an observer: it only pulls,
+// reads the latest values, and holds nothing back.
 
 #include <cstdint>
 #include <functional>
@@ -126,7 +127,8 @@ class client {
   client(client_settings settings, std::vector<table_shape> tables,
          std::optional<slot_identity> slot, meter& work_done);
 
-  // Before any other call, and whenever the scheduler publishes a new one.
+  // Before any other call, and whenever the scheduler publishes a new one. A slot's requests fail
+  // with errc::stale when their shards are no more: the job has gone back without them.
   void use(view next);
   // The time of what follows.
   void at(instant now) { now_ = now; }
@@ -197,10 +199,12 @@ class client {
   };
   struct part {
     ticket of = 0;
-    std::uint32_t server = 0;
+    std::uint32_t shard = 0;
     std::vector<slice> slices;
     closed_range range;
     std::uint64_t view = 0;             // that it was cut by
+    std::uint64_t epoch = 0;            // of the shard, when it was sent last
+    bool with_base = false;             // the shard does not know where the slot stands
     std::uint64_t transmission = 0;     // which of all the client's, the last time
     std::optional<instant> answer_due;  // while it is in flight
     std::uint32_t failures = 0;
@@ -210,11 +214,15 @@ class client {
 
   ticket begin(request r, std::vector<ticket> after);
   void launch(ticket t);
-  void add_part(ticket t, std::uint32_t server, std::vector<slice> slices, closed_range range);
+  void add_part(ticket t, std::uint32_t shard, std::vector<slice> slices, closed_range range);
   outgoing message_of(std::uint64_t number);
   void retry_later(std::uint64_t number, std::string trouble);
   void resend_missing(std::uint64_t number, std::uint64_t clock, std::uint32_t index);
-  void route_again(std::uint64_t number, const pb::View& theirs);
+  void learn(std::uint64_t number, const pb::View& theirs);
+  void route_all_again();
+  void cut_again(std::uint64_t number, const std::vector<std::uint32_t>& heirs);
+  void set_base(std::uint32_t shard, pb::PushHeader& header) const;
+  std::string server_of(const part& p) const;
   void part_done(std::uint64_t number);
   void wake_by(instant when);
   void complete(ticket t, std::optional<error> failure);

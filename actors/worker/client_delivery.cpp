@@ -41,11 +41,11 @@ std::string whom(const google::protobuf::RepeatedPtrField<pb::WaitedFor>& waitin
 
 }  // namespace
 
-void client::add_part(ticket t, std::uint32_t server, std::vector<slice> slices,
+void client::add_part(ticket t, std::uint32_t shard, std::vector<slice> slices,
                       closed_range range) {
   part p;
   p.of = t;
-  p.server = server;
+  p.shard = shard;
   p.slices = std::move(slices);
   p.range = range;
   p.view = view_.number();
@@ -77,13 +77,17 @@ outgoing client::message_of(std::uint64_t number) {
   const auto hold = std::max(duration::zero(), std::min(settings_.hold, r.deadline - now_));
   p.answer_due = now_ + hold + settings_.request_timeout;
   wake_by(*p.answer_due);
+  const auto* where = view_.find(p.shard);
+  p.epoch = where->epoch;
   outgoing out;
   out.number = number;
-  out.server = p.server;
+  out.server = where->primary();
   if (r.what == kind::push) {
     outgoing_push m;
     m.header = r.number;
-    m.header.set_view(p.view);
+    m.header.set_shard(p.shard);
+    m.header.set_shard_epoch(p.epoch);
+    if (p.with_base) set_base(p.shard, m.header);
     m.header.set_hold_ns(hold.count());
     m.keys = gathered(r.keys.bytes(), p.slices, sizeof(position));
     m.values = gathered(r.values, p.slices, tables_[r.table].row_bytes());
@@ -93,11 +97,13 @@ outgoing client::message_of(std::uint64_t number) {
     return out;
   }
   outgoing_pull m;
-  m.header.set_view(p.view);
+  m.header.set_shard(p.shard);
+  m.header.set_shard_epoch(p.epoch);
   m.header.set_table(static_cast<std::uint32_t>(r.table));
   m.header.set_observer(!slot_);
   m.header.set_slot(slot_ ? slot_->slot : 0);
   m.header.set_clock(r.clock);
+  m.header.set_completed(std::min(r.clock, oldest_clock_under_way()));
   m.header.set_hold_ns(hold.count());
   if (r.what == kind::pull_range) {
     m.header.set_range(true);
@@ -125,14 +131,18 @@ bool client::settle(std::uint64_t number, const Reply& reply) {
     case pb::REJECTED:
       return false;
     case pb::WAITING:
-      p.trouble = whom(reply.waiting());
+      p.trouble = reply.text().empty() ? whom(reply.waiting()) : reply.text();
       if (now_ >= requests_.at(p.of).deadline)
         fail(number, errc::timeout, p.trouble);
       else
         to_send_.push_back(number);
       return true;
     case pb::STALE_VIEW:
-      route_again(number, reply.view());
+      learn(number, reply.view());
+      return true;
+    case pb::UNKNOWN_SLOT:
+      p.with_base = true;
+      to_send_.push_back(number);
       return true;
     case pb::STALE_EPOCH:
       fail(number, errc::stale, reply.text());
@@ -181,7 +191,7 @@ void client::on_reply(std::uint64_t number, const pb::PullReply& reply, const bl
       return fail(number, errc::bad_request, "sent keys and values of different numbers");
     r.range_answers[p.range.first] = {keys, values};
     if (reply.more() && reply.next() > p.range.first && reply.next() <= p.range.last)
-      add_part(p.of, p.server, {}, {reply.next(), p.range.last});
+      add_part(p.of, p.shard, {}, {reply.next(), p.range.last});
     return part_done(number);
   }
   std::size_t count = 0;
@@ -224,7 +234,7 @@ void client::retry_later(std::uint64_t number, std::string trouble) {
   wake_by(*p.retry_at);
 }
 
-// A server lacks an earlier push of ours. Messages of one client to one server keep their order, so
+// A shard lacks an earlier push of ours. Messages of one client to one server keep their order, so
 // an earlier push that was sent before this one and is still unanswered has been lost: it is sent
 // again at once, and this one after it. One that waits for its own retry, or was sent again
 // meanwhile, is on its way; then this one waits too.
@@ -236,7 +246,7 @@ void client::resend_missing(std::uint64_t number, std::uint64_t clock, std::uint
     if (other == number) break;
     const auto& r = requests_.at(p.of);
     const bool asked_for = std::pair(r.number.clock(), r.number.index()) >= std::pair(clock, index);
-    if (p.server == refused.server && r.what == kind::push && asked_for && p.answer_due &&
+    if (p.shard == refused.shard && r.what == kind::push && asked_for && p.answer_due &&
         p.transmission < refused.transmission)
       lost.push_back(other);
   }
@@ -249,30 +259,57 @@ void client::resend_missing(std::uint64_t number, std::uint64_t clock, std::uint
   to_send_.push_back(number);
 }
 
-// The part was cut by a view that is not the server's. With a newer one it is cut again; else the
-// server will catch up.
-void client::route_again(std::uint64_t number, const pb::View& theirs) {
+// The part was sent by a view that is not the server's. With a newer one everything is routed
+// again; else the server will catch up.
+void client::learn(std::uint64_t number, const pb::View& theirs) {
   if (theirs.number() > view_.number()) {
-    if (auto newer = view::from_message(theirs); newer)
-      use(std::move(*newer));
-    else
-      return retry_later(number, newer.failure().text);
+    auto newer = view::from_message(theirs);
+    if (!newer) return retry_later(number, newer.failure().text);
+    parts_.at(number).epoch = 0;  // so that this one is sent again in any case
+    return use(std::move(*newer));
   }
-  auto& p = parts_.at(number);
-  if (theirs.number() < view_.number())
-    return retry_later(number, format("has an older view (%llu)",
-                                      static_cast<unsigned long long>(theirs.number())));
+  const auto& p = parts_.at(number);
+  // It had been sent before we knew.
+  if (const auto* now_at = view_.find(p.shard); now_at != nullptr && now_at->epoch != p.epoch)
+    return to_send_.push_back(number);
+  retry_later(number,
+              format("has an older view (%llu)", static_cast<unsigned long long>(theirs.number())));
+}
 
-  const auto t = p.of;
-  if (requests_.at(t).what == kind::push)
-    // Who has which part of it under which view is what hand-over between servers will have to say;
-    // till then a push is failed aloud rather than perhaps lost.
-    return fail(number, errc::lost,
-                format("the segments changed (view %llu) while it was under way, and cannot be "
-                       "handed over yet",
-                       static_cast<unsigned long long>(theirs.number())));
-  const auto old = std::move(p);
+// What is under way goes to where its shard is now. Under its old number: what had been applied is
+// known there, and acknowledged.
+void client::route_all_again() {
+  std::vector<std::uint64_t> numbers;
+  for (const auto& [number, p] : parts_) numbers.push_back(number);
+  for (const auto number : numbers) {
+    const auto found = parts_.find(number);
+    if (found == parts_.end()) continue;
+    auto& p = found->second;
+    const auto heirs = view_.heirs(p.shard, p.view);
+    if (heirs.empty() && slot_) {
+      fail(number, errc::stale, "the job has gone back, and this slot's life is over");
+    } else if (heirs.size() != 1 || heirs.front() != p.shard) {
+      cut_again(number, heirs);
+    } else {
+      p.view = view_.number();
+      if (view_.find(p.shard)->epoch == p.epoch) continue;
+      // Under way, or about to be tried again: now. Under a new number of ours, so that an answer
+      // from where the shard was is none: if it was restored since, that has been forgotten.
+      auto moved = std::move(p);
+      parts_.erase(found);
+      to_send_.erase(std::remove(to_send_.begin(), to_send_.end(), number), to_send_.end());
+      moved.answer_due.reset();
+      moved.retry_at.reset();
+      to_send_.push_back(next_part_);
+      parts_.emplace(next_part_++, std::move(moved));
+    }
+  }
+}
+
+void client::cut_again(std::uint64_t number, const std::vector<std::uint32_t>& heirs) {
+  const auto old = std::move(parts_.at(number));
   parts_.erase(number);
+  const auto t = old.of;
   auto& r = requests_.at(t);
   --r.parts_left;
   const auto before = next_part_;
@@ -280,19 +317,34 @@ void client::route_again(std::uint64_t number, const pb::View& theirs) {
     for (const auto& s : view_.segments()) {
       const closed_range inside{std::max(s.range.first, old.range.first),
                                 std::min(s.range.last, old.range.last)};
-      if (inside.first <= inside.last) add_part(t, s.primary, {}, inside);
+      if (inside.first <= inside.last) add_part(t, s.shard, {}, inside);
     }
+  } else {
+    // The old part's elements, by their new owners. A push has a part for each of these, so that
+    // each gets its number.
+    std::map<std::uint32_t, std::vector<slice>> by_shard;
+    if (r.what == kind::push)
+      for (const auto heir : heirs) by_shard[heir];
+    const auto positions = r.keys.positions();
+    for (const auto& run : old.slices)
+      for (auto& share : view_.cut(positions.subspan(run.from, run.to - run.from)))
+        for (const auto& s : share.slices)
+          by_shard[share.shard].push_back({run.from + s.from, run.from + s.to});
+    for (auto& [shard, slices] : by_shard) add_part(t, shard, std::move(slices), {});
+  }
+  if (next_part_ == before && r.parts_left == 0) answered_at_once_.push_back(t);
+}
+
+// The oldest push of ours that the shard has not acknowledged: parts ascend with numbers.
+void client::set_base(std::uint32_t shard, pb::PushHeader& header) const {
+  for (const auto& [number, p] : parts_) {
+    const auto& r = requests_.at(p.of);
+    if (p.shard != shard || r.what != kind::push) continue;
+    header.set_has_base(true);
+    header.set_base_clock(r.number.clock());
+    header.set_base_index(r.number.index());
     return;
   }
-  // The old part's elements, by their new owners.
-  std::map<std::uint32_t, std::vector<slice>> by_server;
-  const auto positions = r.keys.positions();
-  for (const auto& run : old.slices)
-    for (auto& share : view_.cut(positions.subspan(run.from, run.to - run.from)))
-      for (const auto& s : share.slices)
-        by_server[share.server].push_back({run.from + s.from, run.from + s.to});
-  for (auto& [server, slices] : by_server) add_part(t, server, std::move(slices), {});
-  if (next_part_ == before && r.parts_left == 0) answered_at_once_.push_back(t);
 }
 
 void client::part_done(std::uint64_t number) {
@@ -311,12 +363,17 @@ std::string client::describe(const part& p) const {
   const auto& r = requests_.at(p.of);
   const auto clock = r.what == kind::push ? r.number.clock() : r.clock;
   const char* what = r.what == kind::push ? (r.number.finish() ? "finish" : "push to") : "pull of";
-  auto text = format("server %u: %s", p.server, what);
+  auto text = server_of(p) + ": " + what;
   if (!r.number.finish()) text += " table '" + tables_[r.table].name + "'";
   if (slot_)
     text +=
         format(" by slot %u at clock %llu", slot_->slot, static_cast<unsigned long long>(clock));
   return text + format(", asked %.1f s ago", seconds_of(now_ - r.begun));
+}
+
+std::string client::server_of(const part& p) const {
+  const auto* where = view_.find(p.shard);
+  return where == nullptr ? format("shard %u", p.shard) : format("server %u", where->primary());
 }
 
 std::optional<instant> client::next_wake() const {

@@ -12,7 +12,11 @@ conversation::conversation(client_settings settings, std::vector<table_shape> ta
 
 void conversation::use(view next, instant now) {
   at(now);
+  const auto before = client_.present_view().number();
   client_.use(std::move(next));
+  if (client_.present_view().number() == before) return;
+  view_changed();
+  go_on();
 }
 
 void conversation::on_failure(std::uint64_t number, const std::string& reason, instant now) {

@@ -52,6 +52,7 @@ class conversation : public virtual session {
   // Whatever can be done now that something has come.
   virtual void go_on() = 0;
   virtual void due(instant) {}  // timers of its own
+  virtual void view_changed() {}
 
   client client_;
 

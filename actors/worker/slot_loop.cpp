@@ -25,10 +25,22 @@ slot_loop::slot_loop(slot_settings settings, std::vector<table_shape> tables, vi
 void slot_loop::start(instant now) {
   at(now);
   adopted_by_ = now + settings_.client.patience;
-  for (const auto server : client_.present_view().servers()) {
-    numbers_[server];
-    adoptions_.push_back(server);
+  adopt_everywhere();
+}
+
+// Taking over may be repeated, so after a change of the view it begins anew.
+void slot_loop::adopt_everywhere() {
+  numbers_.clear();
+  adoptions_.clear();
+  adopt_again_.clear();
+  for (const auto& e : client_.present_view().shards()) {
+    numbers_[e.number];
+    adoptions_.push_back(e.number);
   }
+}
+
+void slot_loop::view_changed() {
+  if (state_ == state::adopting) adopt_everywhere();
 }
 
 void slot_loop::stop(instant now) {
@@ -49,41 +61,49 @@ bool slot_loop::halted() const {
          client_.oldest_clock_under_way() >= clock_;
 }
 
-void slot_loop::on_numbers(std::uint32_t server, const pb::SlotNumbers& numbers, instant now) {
+void slot_loop::on_numbers(std::uint32_t shard, const pb::SlotNumbers& numbers, instant now) {
   at(now);
   if (state_ != state::adopting) return;
   if (numbers.outcome() == pb::STALE_EPOCH) {
     state_ = state::fenced;
     return;
   }
-  if (numbers.outcome() != pb::DONE) return on_adopt_failure(server, now);
-  numbers_[server] = numbers;
+  if (numbers.outcome() == pb::STALE_VIEW &&
+      numbers.view().number() > client_.present_view().number())
+    if (auto newer = view::from_message(numbers.view())) return use(std::move(*newer), now);
+  if (numbers.outcome() != pb::DONE) return on_adopt_failure(shard, now);
+  if (!numbers_.count(shard)) return;  // asked in an earlier view
+  numbers_[shard] = numbers;
   const bool all =
       std::all_of(numbers_.begin(), numbers_.end(), [](const auto& n) { return n.second; });
   if (all) resume();
 }
 
 // Backs off as the client does.
-void slot_loop::on_adopt_failure(std::uint32_t server, instant now) {
+void slot_loop::on_adopt_failure(std::uint32_t shard, instant now) {
   at(now);
-  if (state_ != state::adopting) return;
-  auto& [failures, when] = adopt_again_[server];
+  if (state_ != state::adopting || !numbers_.count(shard)) return;
+  auto& [failures, when] = adopt_again_[shard];
   const auto doubled = settings_.client.backoff * (std::int64_t{1} << std::min(failures++, 20u));
   when = now + std::min(doubled, settings_.client.backoff_limit);
 }
 
 void slot_loop::resume() {
   clock_ = std::numeric_limits<std::uint64_t>::max();
-  std::size_t finished = 0;
-  for (const auto& [server, numbers] : numbers_) {
+  std::size_t finished = 0, known = 0;
+  for (const auto& [shard, numbers] : numbers_) {
+    if (numbers->unknown()) continue;  // restored: it will go by what comes
+    ++known;
     clock_ = std::min(clock_, numbers->next_clock());
     finished += numbers->finished() ? 1 : 0;
+    if (numbers->finished()) finish_at_ = std::max(finish_at_.value_or(0), numbers->next_clock());
   }
+  if (known == 0) clock_ = 0;
   client_.resume_at(clock_);
-  // A finish leaves only when everything before it is acknowledged everywhere, so where one server
-  // has it, all stand at its clock, and nothing but the finish is left to do.
-  stopping_ = stopping_ || finished > 0;
-  state_ = finished == numbers_.size() ? state::finished : state::running;
+  // A finish leaves only when everything before it is acknowledged everywhere. Where it has arrived
+  // somewhere, the slot ends there; what others lack of it, in a checkpoint of shards at different
+  // moments, is done again.
+  state_ = known > 0 && finished == known ? state::finished : state::running;
   go_on();
 }
 
@@ -93,7 +113,7 @@ bool slot_loop::may_begin_clock() const {
 
 void slot_loop::go_on() {
   while (state_ == state::running && !clock_is_open_) {
-    if (stopping_ || clock_ >= program_->clocks()) {
+    if (stopping_ || clock_ >= program_->clocks() || (finish_at_ && clock_ >= *finish_at_)) {
       state_ = state::finishing;
       client_.finish([this](const result<pushed>& outcome) {
         if (!outcome) return fail(outcome.failure());
@@ -159,16 +179,27 @@ void slot_loop::fail(error why) {
 void slot_loop::due(instant now) {
   if (state_ != state::adopting) return;
   if (adopted_by_ <= now) return fail({errc::timeout, not_adopted_by()});
-  for (auto& [server, again] : adopt_again_)
+  for (auto& [shard, again] : adopt_again_)
     if (again.second <= now) {
-      adoptions_.push_back(server);
+      adoptions_.push_back(shard);
       again.second = never;  // the number of failures is kept until the slot runs
     }
 }
 
-std::vector<std::uint32_t> slot_loop::take_adoptions() {
+std::vector<adoption> slot_loop::take_adoptions() {
   if (state_ != state::adopting) adoptions_.clear();
-  return std::exchange(adoptions_, {});
+  std::vector<adoption> out;
+  for (const auto shard : std::exchange(adoptions_, {})) {
+    const auto* where = client_.present_view().find(shard);
+    adoption a;
+    a.server = where->primary();
+    a.request.set_slot(settings_.slot.slot);
+    a.request.set_epoch(settings_.slot.epoch);
+    a.request.set_shard(shard);
+    a.request.set_shard_epoch(where->epoch);
+    out.push_back(std::move(a));
+  }
+  return out;
 }
 
 std::optional<instant> slot_loop::next_wake() const {
@@ -179,15 +210,17 @@ std::optional<instant> slot_loop::next_wake() const {
   if (delayed_until_) consider(*delayed_until_);
   if (state_ == state::adopting) consider(adopted_by_);
   if (state_ == state::adopting)
-    for (const auto& [server, again] : adopt_again_)
+    for (const auto& [shard, again] : adopt_again_)
       if (!(again.second == never)) consider(again.second);
   return next;
 }
 
 std::string slot_loop::not_adopted_by() const {
   std::string text;
-  for (const auto& [server, numbers] : numbers_)
-    if (!numbers) text += format("%sserver %u", text.empty() ? "" : ", ", server);
+  for (const auto& [shard, numbers] : numbers_)
+    if (!numbers)
+      text += format("%sserver %u", text.empty() ? "" : ", ",
+                     client_.present_view().find(shard)->primary());
   return text + format(": has not installed epoch %llu of slot %u",
                        static_cast<unsigned long long>(settings_.slot.epoch), settings_.slot.slot);
 }

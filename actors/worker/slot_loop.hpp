@@ -1,12 +1,12 @@
 #pragma once
-// One slot from its assignment to its finish: take the slot over at every server, learn the
-// numbers, then clock after clock let the program pull, compute and push; at the end, or when told
-// to stop, send the finish. A plain class: the worker actor carries its messages and its time.
+// One slot from its assignment to its finish: take the slot over at every shard, learn the numbers,
+// then clock after clock let the program pull, compute and push; at the end, or when told to stop,
+// send the finish. A plain class: the worker actor carries its messages and its time.
 //
 // Invariants
-// - No clock begins before every server has installed the slot's epoch and told its number; the
-// slot goes on at the
-//   lowest of these numbers, and servers that are ahead acknowledge what they have.
+// - No clock begins before every shard has installed the slot's epoch, at all its copies, and told
+//   its number; the slot goes on at the lowest of these numbers, and shards that are ahead
+//   acknowledge what they have.
 // - At most `window` clocks are unacknowledged.
 // - A slot that meets a newer life of itself falls silent: it neither fails the job nor reports.
 
@@ -32,6 +32,12 @@ struct slot_settings {
   std::uint32_t window = 4;
 };
 
+// A request to take the slot over at a shard.
+struct adoption {
+  std::uint32_t server = 0;
+  pb::AdoptSlot request;
+};
+
 class slot_loop final : public conversation, public slot_session {
  public:
   enum class state { adopting, running, finishing, finished, fenced, failed };
@@ -45,11 +51,11 @@ class slot_loop final : public conversation, public slot_session {
   // Halts before that clock; none: at no clock. Within a life a limit only rises: an earlier one
   // was late.
   void halt_at(std::optional<std::uint64_t> limit, instant now);
-  void on_numbers(std::uint32_t server, const pb::SlotNumbers& numbers, instant now);
-  void on_adopt_failure(std::uint32_t server, instant now);
+  void on_numbers(std::uint32_t shard, const pb::SlotNumbers& numbers, instant now);
+  void on_adopt_failure(std::uint32_t shard, instant now);
 
   // Outputs beside those of a conversation.
-  std::vector<std::uint32_t> take_adoptions();  // servers to send an AdoptSlot
+  std::vector<adoption> take_adoptions();
   std::optional<instant> next_wake() const override;
 
   state present_state() const { return state_; }
@@ -74,6 +80,8 @@ class slot_loop final : public conversation, public slot_session {
   };
   void go_on() override;
   void due(instant now) override;
+  void view_changed() override;
+  void adopt_everywhere();
   void resume();
   bool at_limit() const { return limit_ && clock_ >= *limit_; }
   bool may_begin_clock() const;
@@ -87,13 +95,14 @@ class slot_loop final : public conversation, public slot_session {
   state state_ = state::adopting;
   error failure_;
 
-  std::map<std::uint32_t, std::optional<pb::SlotNumbers>> numbers_;  // by server
+  std::map<std::uint32_t, std::optional<pb::SlotNumbers>> numbers_;  // by shard
   std::vector<std::uint32_t> adoptions_;
   instant adopted_by_;  // the patience of taking the slot over ends
   std::map<std::uint32_t, std::pair<std::uint32_t, instant>> adopt_again_;  // failures, when
 
   std::uint64_t clock_ = 0;
-  std::optional<std::uint64_t> limit_;  // the clock that must not begin
+  std::optional<std::uint64_t> limit_;      // the clock that must not begin
+  std::optional<std::uint64_t> finish_at_;  // where an earlier life has finished
   bool stopping_ = false;
   bool clock_is_open_ = false;  // its program has been started
   std::optional<instant> delayed_until_;

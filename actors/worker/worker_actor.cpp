@@ -153,26 +153,24 @@ void worker_state::flush(talker who, timers when) {
 }
 
 void worker_state::flush_adoptions(talker who, slot_loop& slot) {
-  for (const auto server : slot.take_adoptions()) {
-    pb::AdoptSlot request;
-    request.set_slot(slot.identity().slot);
-    request.set_epoch(slot.identity().epoch);
-    const auto failed = [this, who, server] {
+  for (const auto& a : slot.take_adoptions()) {
+    const auto shard = a.request.shard();
+    const auto failed = [this, who, shard] {
       if (const auto found = slots_.find(who); found != slots_.end()) {
-        found->second->on_adopt_failure(server, now_of(self_));
+        found->second->on_adopt_failure(shard, now_of(self_));
         wake_in_time(*found->second);
       }
     };
-    auto handle = env_.find->server(server);
+    auto handle = env_.find->server(a.server);
     if (!handle) {
       failed();
       continue;
     }
-    self_->request(handle, env_.request_timeout, adopt_atom::value, request)
+    self_->request(handle, env_.request_timeout, adopt_atom::value, a.request)
         .then(
-            [this, who, server](const pb::SlotNumbers& numbers) {
+            [this, who, shard](const pb::SlotNumbers& numbers) {
               if (const auto found = slots_.find(who); found != slots_.end()) {
-                found->second->on_numbers(server, numbers, now_of(self_));
+                found->second->on_numbers(shard, numbers, now_of(self_));
                 flush(who);
               }
             },
@@ -188,11 +186,13 @@ void worker_state::send(talker who, outgoing message) {
     return;
   }
   send_once(who, message, server);
+  if (std::holds_alternative<outgoing_push>(message.message)) pass(env_, landmark::push_sent);
   if (setup_.faults->none()) return;
   const auto* push = std::get_if<outgoing_push>(&message.message);
   if (push == nullptr || push->header.finish()) return;
   if (setup_.faults->strikes(push->header.slot(), push->header.clock(), fault_place::repeat_push))
     send_once(who, message, server);
+  if (std::holds_alternative<outgoing_push>(message.message)) pass(env_, landmark::push_sent);
   if (setup_.faults->strikes(push->header.slot(), push->header.clock(), fault_place::between_sends))
     throw std::runtime_error(format("debug.throws: slot %u throws between the sends of clock %llu",
                                     push->header.slot(),
@@ -259,7 +259,10 @@ void worker_state::conclude(talker who) {
       slots_.erase(found);
       break;
     case slot_loop::state::finished:
-      if (finished_.insert(who).second) report();  // the tick repeats it
+      if (finished_.insert(who).second) {
+        pass(env_, landmark::slot_finished);
+        report();  // the tick repeats it
+      }
       break;
     default:
       // The others wait for it: told at once, and again with every tick.

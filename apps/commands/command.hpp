@@ -28,6 +28,7 @@ struct subcommand {
 int sim_command(const std::vector<std::string>& arguments);
 int sweep_command(const std::vector<std::string>& arguments);
 int calibrate_command(const std::vector<std::string>& arguments);
+int checkpoint_command(const std::vector<std::string>& arguments);
 int evaluate_command(const std::vector<std::string>& arguments);
 int export_command(const std::vector<std::string>& arguments);
 int import_command(const std::vector<std::string>& arguments);

@@ -68,6 +68,13 @@ pb::Timings timings_of(const config::Cluster& cluster) {
   t.set_pull_retries(cluster.pull_retries());
   t.set_window(cluster.window());
   t.set_report_every(cluster.report_every());
+  t.set_beat_every(cluster.beat_every());
+  t.set_suspect_after(cluster.suspect_after());
+  t.set_death_after(cluster.death_after());
+  t.set_lease(cluster.lease());
+  t.set_copy_bytes(static_cast<std::uint64_t>(cluster.copy_buffer()));
+  t.set_transfer_rate(static_cast<std::uint64_t>(cluster.transfer_rate()));
+  t.set_copy_delay(cluster.copy_delay());
   return t;
 }
 
@@ -97,6 +104,21 @@ std::shared_ptr<fault_switches> faults_of(const config::Debug& debug) {
   std::vector<slowness> slow;
   for (const auto& s : debug.slow()) slow.push_back({s.slot(), duration(s.delay())});
   return std::make_shared<fault_switches>(std::move(faults), std::move(slow));
+}
+
+std::vector<planned_event> events_of(const config::Debug& debug) {
+  std::vector<planned_event> events;
+  for (const auto& k : debug.kills()) {
+    const auto node = k.role() == "server"   ? server_role(k.index())
+                      : k.role() == "worker" ? worker_role(k.index())
+                                             : the_scheduler;
+    events.push_back({planned_event::kind::kill, node, duration(k.at())});
+    if (k.again_after() > 0)
+      events.push_back({planned_event::kind::start, node, duration(k.at() + k.again_after())});
+  }
+  std::sort(events.begin(), events.end(),
+            [](const planned_event& a, const planned_event& b) { return a.at < b.at; });
+  return events;
 }
 
 // The data sets of a job: "train", and what it has of "test" and "validation".
@@ -160,6 +182,10 @@ void add_stages(const config::Job& job, const linear_job& linear,
     settings.measure_every = std::max<std::uint64_t>(
         1, static_cast<std::uint64_t>(
                std::llround(job.evaluation().every() * static_cast<double>(clocks))));
+  if (job.checkpoint().every() > 0)
+    settings.checkpoint_every = std::max<std::uint64_t>(
+        1, static_cast<std::uint64_t>(
+               std::llround(job.checkpoint().every() * static_cast<double>(clocks))));
   if (!earlier) return;
   settings.initial_folder = earlier->folder;
   settings.initial_files = earlier->files;
@@ -224,6 +250,36 @@ result<void> save_into(prepared_job& p, const config::Job& job, const linear_job
   return {};
 }
 
+// Where checkpoints and the scheduler's log go; empty: there are none.
+std::string checkpoint_folder_of(const config::Job& job) {
+  const auto& c = job.checkpoint();
+  if (!c.folder().empty()) return c.folder();
+  return c.every() > 0 && !job.model().output().empty() ? job.model().output() + ".checkpoints"
+                                                        : "";
+}
+
+result<void> add_checkpoints(prepared_job& p, const config::Job& job, const linear_job& linear,
+                             const run_choices& choices) {
+  auto& scheduler = p.cluster.scheduler;
+  const auto folder = checkpoint_folder_of(job);
+  scheduler.job.resume = choices.resume;
+  if (folder.empty()) {
+    if (job.checkpoint().every() > 0)
+      return error{errc::bad_config, "checkpoint.every: there is no folder; set checkpoint.folder"};
+    if (choices.resume)
+      return error{errc::bad_usage, "--resume needs checkpoint.folder, or checkpoint.every"};
+    return {};
+  }
+  std::string model;
+  auto description = describe_model(job, linear);
+  description.set_format(model_format);
+  if (const auto line = manifest_line(description)) model = *line;
+  scheduler.job.checkpoint_folder = scheduler.state_folder = folder;
+  scheduler.checkpoints = std::make_shared<checkpoint_store>(
+      p.cluster.files, folder, job.checkpoint().keep(), config::to_toml(job), model);
+  return scheduler.checkpoints->prepare();
+}
+
 }  // namespace
 
 instant wall_clock() {
@@ -231,7 +287,8 @@ instant wall_clock() {
               .count()};
 }
 
-result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_system> files) {
+result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_system> files,
+                                 const run_choices& choices) {
   if (const auto started = start_log(job.log()); !started) return started.failure();
   prepared_job p;
   p.reading = std::make_shared<meter>();
@@ -265,6 +322,7 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
     return error{errc::bad_config, tables.failure().text};
   scheduler.job.servers = job.cluster().servers();
   scheduler.job.workers = job.cluster().workers();
+  scheduler.job.copies = job.cluster().copies();
   scheduler.job.virtual_nodes = job.cluster().virtual_nodes();
   scheduler.job.join_patience = duration(job.cluster().join_patience());
   if (job.evaluation().train()) scheduler.job.evaluate.push_back(scored(job, *data, "train"));
@@ -276,6 +334,7 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
 
   p.cluster.worker.app = std::make_shared<linear_application>(linear->training, *data);
   p.cluster.worker.faults = faults_of(job.debug());
+  p.cluster.events = events_of(job.debug());
   const auto& s = job.supervision();
   p.cluster.restarts = {s.restarts(), duration(s.restart_window()), duration(s.backoff()),
                         duration(s.backoff_limit())};
@@ -286,6 +345,10 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   p.cluster.threads = job.cluster().threads();
   p.cluster.request_timeout = duration(job.cluster().request_timeout());
   p.cluster.files = std::move(files);
+  p.cluster.beat_every = duration(job.cluster().beat_every());
+  p.cluster.scheduler_restarts = p.cluster.restarts;
+  if (const auto ready = add_checkpoints(p, job, *linear, choices); !ready) return ready.failure();
+  if (p.cluster.scheduler.state_folder.empty()) p.cluster.scheduler_restarts.budget = 0;
   return p;
 }
 

@@ -23,9 +23,14 @@ struct prepared_job {
   console::run_facts facts;
 };
 
+struct run_choices {
+  bool resume = false;  // from the latest checkpoint
+};
+
 // Opens the data (building its cache where there is none), makes the plan, and checks that its
 // tables can be made.
-result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_system> files);
+result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_system> files,
+                                 const run_choices& choices = {});
 
 // Runs it in this process; fills in what the facts say of its end. `watch` is called a few times a
 // second and ends training early when it returns true.

@@ -64,6 +64,7 @@ int exit_code_of_status(const pb::JobStatus& status) {
 
 struct sim_options {
   bool in_virtual_time = false;
+  run_choices choices;
   std::string json, trace, report;  // files; empty: none
 };
 
@@ -116,7 +117,10 @@ int run(const config::Job& job, const sim_options& options) {
   if (options.in_virtual_time)
     if (const auto settings = virtual_settings_of(job); !settings)
       return report(settings.failure());
-  auto prepared = prepare_job(job, posix_file_system());
+  if (options.in_virtual_time && job.debug().kills_size() > 0)
+    return report({errc::bad_config,
+                   "debug.kills is for real time; in virtual time say it in simulate.faults"});
+  auto prepared = prepare_job(job, posix_file_system(), options.choices);
   if (!prepared) return report(as_bad_input(prepared.failure()));
   console::progress progress(style_of(job.output().progress()),
                              duration(job.output().progress_every()), prepared->facts);
@@ -133,6 +137,7 @@ result<sim_options> sim_options_of(const po::variables_map& values) {
   if (clock != "real" && clock != "virtual")
     return error{errc::bad_usage, "--clock is real or virtual, not '" + clock + "'"};
   o.in_virtual_time = clock == "virtual";
+  o.choices.resume = values.count("resume") > 0;
   o.json = values["json"].as<std::string>();
   o.trace = values["trace"].as<std::string>();
   o.report = values["report"].as<std::string>();
@@ -167,6 +172,7 @@ int sim_command(const std::vector<std::string>& arguments) {
       "overrides model.output, the folder the model is saved in")(
       "costs", po::value<std::string>()->default_value("")->value_name("FILE"),
       "another file of a job's sections, which replace the job's: what 'troupe calibrate' wrote")(
+      "resume", "goes on from the latest checkpoint of an earlier run that is whole")(
       "clock", po::value<std::string>()->default_value("real")->value_name("real|virtual"),
       "whose time the cluster runs in")(
       "json", po::value<std::string>()->default_value("")->value_name("FILE"),

@@ -88,6 +88,9 @@ std::string json_result(const pb::JobStatus& status, const run_facts& facts,
   add("bytes_pushed", json::of(sum.bytes_pushed));
   add("bytes_pulled", json::of(sum.bytes_pulled));
   add("restarts", json::of(std::uint64_t{status.restarts()}));
+  add("failovers", json::of(std::uint64_t{status.failovers()}));
+  add("generation", json::of(std::uint64_t{status.generation()}));
+  add("checkpoint", json::of(status.checkpoint()));
   add("rejected_updates", json::of(sum.rejected));
   add("max_staleness", json::of(sum.max_staleness));
   add("staleness_histogram", histogram_of(sum));

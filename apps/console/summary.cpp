@@ -178,6 +178,18 @@ void add_evaluations(page& p, const pb::JobStatus& status, const run_facts& fact
     p.add("best", text_line(status.best()) + (facts.keeps_best ? "; the model is this one" : ""));
 }
 
+// What befell the cluster, the latest of it.
+void add_events(page& p, const pb::JobStatus& status) {
+  constexpr int most = 12;
+  const auto count = status.events_size();
+  if (count > most) p.add("events", format("%d earlier ones", count - most));
+  for (int i = std::max(0, count - most); i < count; ++i)
+    p.add("events",
+          format("%9s  ",
+                 human_seconds(static_cast<double>(status.events(i).at_ns()) * 1e-9).c_str()) +
+              status.events(i).text());
+}
+
 void add_model(page& p, const pb::JobStatus& status, const totals& sum, const run_facts& facts) {
   if (!status.tables().empty())
     p.add("model", human_count(sum.nonzeros) + " non-zeros in " + counted(sum.rows, "row"));
@@ -212,6 +224,7 @@ std::string summary_table(const pb::JobStatus& status, const run_facts& facts) {
         bytes_of(sum.bytes_pushed) + " pushed, " + bytes_of(sum.bytes_pulled) + " pulled");
   add_staleness(p, sum);
   add_waiting(p, status);
+  add_events(p, status);
   if (status.restarts() > 0) p.add("restarts", human_count(status.restarts()));
   if (sum.rejected > 0) p.add("rejected", counted(sum.rejected, "update"));
   return p.text();

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <caf/all.hpp>
+#include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -57,43 +59,88 @@ class cluster {
         io_(background_thread()) {}
 
   ~cluster() {
-    for (const auto& root : roots_) caf::anon_send_exit(root, caf::exit_reason::user_shutdown);
-    roots_.clear();
+    for (const auto& [id, root] : nodes_)
+      caf::anon_send_exit(root, caf::exit_reason::user_shutdown);
+    for (const auto& root : others_) caf::anon_send_exit(root, caf::exit_reason::user_shutdown);
+    nodes_.clear();
+    others_.clear();
     system_.await_all_actors_done();
   }
 
   pb::JobStatus run() {
-    start(the_scheduler, {0, {}, {}, {}},
-          [setup = settings_.scheduler](caf::actor_system& sys, const environment& env) {
-            return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(scheduler, env, setup));
-          });
-    for (std::uint32_t i = 0; i < settings_.scheduler.job.servers; ++i)
-      start(server_role(i), {0, {}, {}, {}}, [](caf::actor_system& sys, const environment& env) {
-        return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(server, env));
-      });
-    for (std::uint32_t i = 0; i < settings_.scheduler.job.workers; ++i)
-      start(worker_role(i), settings_.restarts,
-            [setup = settings_.worker](caf::actor_system& sys, const environment& env) {
-              return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(worker, env, setup));
-            });
+    start(the_scheduler);
+    for (std::uint32_t i = 0; i < settings_.scheduler.job.servers; ++i) start(server_role(i));
+    for (std::uint32_t i = 0; i < settings_.scheduler.job.workers; ++i) start(worker_role(i));
     return watch();
   }
 
  private:
-  void start(role_id role, restart_settings restarts, start_child child) {
+  static caf::strong_actor_ptr start_actor(const cluster_settings& settings, caf::actor_system& sys,
+                                           const environment& env) {
+    switch (env.role.role) {
+      case pb::SCHEDULER:
+        return caf::actor_cast<caf::strong_actor_ptr>(
+            sys.spawn(scheduler, env, settings.scheduler));
+      case pb::SERVER:
+        return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(server, env));
+      default:
+        return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(worker, env, settings.worker));
+    }
+  }
+
+  void start(role_id role) {
+    if (nodes_.count(role)) return;
     node_spec spec;
     spec.env.role = role;
+    {
+      std::lock_guard guard(lives_);
+      spec.env.incarnation = incarnations_[role] + 1;
+    }
     spec.env.find = directory_;
     spec.env.files = settings_.files;
     spec.env.io = io_;
     spec.env.work_done = std::make_shared<meter>();
     spec.env.request_timeout = settings_.request_timeout;
-    spec.restarts = restarts;
-    spec.start = std::move(child);
+    spec.restarts = role.role == pb::SCHEDULER ? settings_.scheduler_restarts : settings_.restarts;
+    spec.start = [this](caf::actor_system& sys, const environment& env) {
+      {
+        std::lock_guard guard(lives_);
+        incarnations_[env.role] = env.incarnation;
+      }
+      return start_actor(settings_, sys, env);
+    };
     spec.publish = [directory = directory_](role_id id, caf::strong_actor_ptr handle) {
       directory->publish(id, std::move(handle));
     };
-    roots_.push_back(caf::actor_cast<caf::actor>(system_.spawn(node, std::move(spec))));
+    if (role.role != pb::SCHEDULER) spec.beat_every = settings_.beat_every;
+    nodes_[role] = caf::actor_cast<caf::actor>(system_.spawn(node, std::move(spec)));
+  }
+
+  // As a machine that loses its power: nobody is told.
+  void kill(role_id role) {
+    const auto found = nodes_.find(role);
+    if (found == nodes_.end()) return;
+    caf::anon_send_exit(found->second, caf::exit_reason::user_shutdown);
+    nodes_.erase(found);
+  }
+
+  void perform(const planned_event& e) {
+    using kind = planned_event::kind;
+    if (e.what == kind::kill) return kill(e.node);
+    if (e.what == kind::start) return start(e.node);
+    auto found = directory_->scheduler();
+    if (!found) return;
+    if (e.what == kind::rebalance) return caf::anon_send(found, even_atom::value, pb::Rebalance{});
+    pb::DrainNode drain;
+    drain.set_role(e.node.role);
+    drain.set_index(e.node.index);
+    caf::anon_send(found, drain_atom::value, drain);
+  }
+
+  void perform_what_is_due() {
+    const auto since = std::chrono::steady_clock::now() - begun_;
+    while (next_event_ < settings_.events.size() && settings_.events[next_event_].at <= since)
+      perform(settings_.events[next_event_++]);
   }
 
   pb::JobStatus watch() {
@@ -101,10 +148,12 @@ class cluster {
     watcher_settings w;
     w.find = directory_;
     w.on_status = [box](const pb::JobStatus& status) { box->put(status); };
-    roots_.push_back(caf::actor_cast<caf::actor>(system_.spawn(watcher, std::move(w))));
+    if (!settings_.events.empty()) w.every = std::chrono::milliseconds(5);
+    others_.push_back(caf::actor_cast<caf::actor>(system_.spawn(watcher, std::move(w))));
     bool stopping = false;
     for (;;) {
       auto status = box->take();
+      perform_what_is_due();
       const bool stop = settings_.watch && settings_.watch(status);
       if (status.phase() == pb::JobStatus::FINISHED || status.phase() == pb::JobStatus::FAILED)
         return status;
@@ -121,7 +170,12 @@ class cluster {
   caf::actor_system system_;
   std::shared_ptr<local_directory> directory_;
   std::shared_ptr<background> io_;
-  std::vector<caf::actor> roots_;
+  const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+  std::size_t next_event_ = 0;
+  std::mutex lives_;  // nodes start their actors on other threads
+  std::map<role_id, std::uint64_t> incarnations_;
+  std::map<role_id, caf::actor> nodes_;
+  std::vector<caf::actor> others_;
 };
 
 }  // namespace

@@ -1,46 +1,15 @@
 #include "apps/model/file_digest.hpp"
 
-#include <algorithm>
-#include <vector>
-
-#include "core/hash.hpp"
-#include "core/text.hpp"
-
 namespace troupe {
-namespace {
-
-constexpr std::size_t read_at_once = std::size_t{1} << 20;
-
-std::string hex(std::uint64_t number) {
-  return format("%016llx", static_cast<unsigned long long>(number));
-}
-
-}  // namespace
-
-std::string checksum_of(std::string_view text) {
-  running_hash hash;
-  hash.add(text);
-  return hex(hash.digest());
-}
 
 result<pb::ModelFile> describe_file(file_system& files, const std::string& folder,
                                     const std::string& name) {
-  const auto file = files.open(folder + "/" + name);
-  if (!file) return file.failure();
-  running_hash hash;
-  std::vector<std::byte> buffer(std::min<std::uint64_t>(read_at_once, (*file)->size() + 1));
-  std::uint64_t size = 0;
-  for (;;) {
-    const auto got = (*file)->read_at(size, buffer);
-    if (!got) return got.failure();
-    if (*got == 0) break;
-    hash.add(buffer.data(), *got);
-    size += *got;
-  }
+  const auto sum = sum_of_file(files, folder + "/" + name);
+  if (!sum) return sum.failure();
   pb::ModelFile record;
   record.set_name(name);
-  record.set_size(size);
-  record.set_digest(hex(hash.digest()));
+  record.set_size(sum->size);
+  record.set_digest(sum->checksum);
   return record;
 }
 

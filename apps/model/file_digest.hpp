@@ -1,16 +1,13 @@
 #pragma once
-// A file's size and checksum, as manifests record them.
+// A file as a model's manifest records it.
 
 #include <string>
 
 #include "apps/model/model.pb.h"
-#include "core/file.hpp"
-#include "core/result.hpp"
+#include "core/file_digest.hpp"
 
 namespace troupe {
 
-// 16 hexadecimal digits of XXH3.
-std::string checksum_of(std::string_view text);
 // Reads the whole file; `name` is what the record calls it.
 result<pb::ModelFile> describe_file(file_system& files, const std::string& folder,
                                     const std::string& name);

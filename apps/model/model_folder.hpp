@@ -3,7 +3,7 @@
 //
 //   manifest.json    what it is: pb::ModelManifest
 //   manifest.xxh3    the checksum of manifest.json
-//   TABLE.part-N.rows  the rows of each table (actors/server/row_file.hpp)
+//   TABLE.shard-N.rows  the rows of each table (actors/server/row_file.hpp)
 //   names.tsv        the dictionary, if there is one
 //   history.jsonl    the evaluations, a line of JSON to each
 //

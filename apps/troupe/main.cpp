@@ -15,6 +15,7 @@ constexpr troupe::subcommand commands[] = {
     {"sim", "run a job's whole cluster in this process", troupe::sim_command},
     {"sweep", "run a job at many points and tabulate it", troupe::sweep_command},
     {"calibrate", "measure what work takes, for virtual time", troupe::calibrate_command},
+    {"checkpoint", "the checkpoints of a job, and models of them", troupe::checkpoint_command},
     {"evaluate", "measure a saved model on data", troupe::evaluate_command},
     {"predict", "a saved model's predictions of rows", troupe::predict_command},
     {"inspect", "what a saved model is", troupe::inspect_command},

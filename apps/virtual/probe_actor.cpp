@@ -36,7 +36,7 @@ void probe_state::score(const pb::View& now_in_force) {
   auto program = settings_.app->evaluation(task, unpaid_);
   auto present = view::from_message(now_in_force);
   if (!program || !present) return self_->quit();
-  servers_ = present->servers();
+  shards_ = present->shards();
   loop_ = std::make_unique<evaluation_loop>(client_settings_of(settings_.plan),
                                             table_shapes_of(settings_.plan), std::move(*present),
                                             std::move(*program), unpaid_);
@@ -80,8 +80,9 @@ void probe_state::summarise() {
     tables_.emplace_back().set_table(t);
     pb::Summarise request;
     request.set_table(t);
-    for (const auto index : servers_) {
-      auto server = settings_.find->server(index);
+    for (const auto& shard : shards_) {
+      request.set_shard(shard.number);
+      auto server = settings_.find->server(shard.primary());
       if (!server) return self_->quit();
       ++open_;
       self_->request(server, caf::infinite, summary_atom::value, request)

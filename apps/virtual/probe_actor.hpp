@@ -42,7 +42,7 @@ struct probe_state {
   probe_settings settings_;
   meter unpaid_;
   std::unique_ptr<evaluation_loop> loop_;
-  std::vector<std::uint32_t> servers_;
+  std::vector<shard_entry> shards_;
   std::vector<pb::TableSummary> tables_;
   std::size_t open_ = 0;
 };

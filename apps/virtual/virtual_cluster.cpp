@@ -1,5 +1,6 @@
 #include "apps/virtual/virtual_cluster.hpp"
 
+#include <algorithm>
 #include <caf/all.hpp>
 #include <optional>
 
@@ -32,7 +33,7 @@ class virtual_cluster {
   virtual_run run() {
     const auto& cast = settings_.engine.cast;
     for (node_number n = 0; n < cast.size(); ++n)
-      sim_.start_node(n, [this, n](std::uint32_t) { begin_life(n); });
+      if (!joins_later(n)) sim_.start_node(n, [this, n](std::uint32_t) { begin_life(n); });
     for (const auto& f : settings_.faults) plan(f);
     start_watcher();
     if (settings_.objective_every > duration::zero())
@@ -43,7 +44,7 @@ class virtual_cluster {
     // A job that ended because it had reached its target was not interrupted: it did what it was
     // told.
     if (target_reached_ && !asked_to_stop_) status_->set_interrupted(false);
-    return {*status_, record(), target_reached_};
+    return {*status_, record(), passed_, sim_.waiting(), sim_.proxies(), target_reached_};
   }
 
  private:
@@ -52,14 +53,50 @@ class virtual_cluster {
                        status_->phase() == pb::JobStatus::FAILED);
   }
 
+  // A node's landmarks: counted, and where a strike is planned the node crashes.
+  class node_landmarks final : public landmarks {
+   public:
+    node_landmarks(virtual_cluster& of, node_number n) : of_(of), node_(n) {}
+    void passed(const char* which) override { of_.on_landmark(node_, which); }
+
+   private:
+    virtual_cluster& of_;
+    const node_number node_;
+  };
+
+  void on_landmark(node_number n, const char* which) {
+    ++passed_[which];
+    for (std::size_t i = 0; i < settings_.strikes.size(); ++i) {
+      const auto& s = settings_.strikes[i];
+      if (s.landmark != which) continue;
+      const auto who = sim_.map().matching(s.node);
+      if (std::find(who.begin(), who.end(), n) == who.end()) continue;
+      if (++struck_[i] != s.occurrence) continue;
+      // Before the turn is over, since it takes time.
+      sim_.at(sim_.now(), [this, n] { sim_.crash(n); });
+      if (s.lasts > duration::zero()) sim_.at(sim_.now() + s.lasts, [this, n] { sim_.restart(n); });
+    }
+  }
+
+  bool joins_later(node_number n) const {
+    for (const auto& f : settings_.faults)
+      if (f.what == planned_fault::kind::join) {
+        const auto who = sim_.map().matching(f.node);
+        if (std::find(who.begin(), who.end(), n) != who.end()) return true;
+      }
+    return false;
+  }
+
   // A life of a node: its supervisor, which starts its actor.
   void begin_life(node_number n) {
     const auto role = settings_.engine.cast.role(n);
     node_spec spec;
     spec.env = sim_.environment_of(n);
+    spec.env.marks = std::make_shared<node_landmarks>(*this, n);
     spec.env.request_timeout = cluster_.request_timeout;
     spec.env.incarnation = incarnations_[n] + 1;
-    spec.restarts = role.role == pb::WORKER ? cluster_.restarts : restart_settings{0, {}, {}, {}};
+    spec.restarts = role.role == pb::SCHEDULER ? cluster_.scheduler_restarts : cluster_.restarts;
+    if (role.role != pb::SCHEDULER) spec.beat_every = cluster_.beat_every;
     spec.start = [this, n, role](caf::actor_system& system, const environment& env) {
       incarnations_[n] = env.incarnation;
       auto actor = start_actor(system, role, env);
@@ -138,12 +175,39 @@ class virtual_cluster {
     stop("the objective's target is reached");
   }
 
+  void drain(node_number n) {
+    const auto role = settings_.engine.cast.role(n);
+    pb::DrainNode request;
+    request.set_role(role.role);
+    request.set_index(role.index);
+    sim_.log().befalls(n, "is to be drained", sim_.now());
+    sim_.outside([&] {
+      if (auto found = sim_.observers_view()->scheduler())
+        caf::anon_send(found, drain_atom::value, request);
+    });
+  }
+
+  void rebalance() {
+    sim_.outside([&] {
+      if (auto found = sim_.observers_view()->scheduler())
+        caf::anon_send(found, even_atom::value, pb::Rebalance{});
+    });
+  }
+
   void plan(const planned_fault& f) {
     using kind = planned_fault::kind;
+    if (f.what == kind::rebalance) return sim_.at(instant{f.at.count()}, [this] { rebalance(); });
     for (const auto n : sim_.map().matching(f.node)) {
       if (f.what == kind::crash)
         from_until(
             f, [this, n] { sim_.crash(n); }, [this, n] { sim_.restart(n); });
+      else if (f.what == kind::join)
+        sim_.at(instant{f.at.count()}, [this, n] {
+          sim_.log().befalls(n, "begins", sim_.now());
+          sim_.start_node(n, [this, n](std::uint32_t) { begin_life(n); });
+        });
+      else if (f.what == kind::drain)
+        sim_.at(instant{f.at.count()}, [this, n] { drain(n); });
       else if (f.what == kind::pause)
         from_until(
             f, [this, n] { sim_.pause(n); }, [this, n] { sim_.resume(n); });
@@ -191,6 +255,8 @@ class virtual_cluster {
   const virtual_watch& watch_;
   std::vector<std::uint64_t> incarnations_;  // the latest of each node
   std::optional<pb::JobStatus> status_;
+  std::map<std::string, std::uint64_t> passed_;
+  std::map<std::size_t, std::uint32_t> struck_;  // how often a strike's landmark was passed
   bool stopping_ = false, asked_to_stop_ = false, target_reached_ = false;
   sim::simulation sim_;  // last: its actors use the rest
 };

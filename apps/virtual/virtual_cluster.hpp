@@ -3,7 +3,9 @@
 // in a time of their own, in the calling thread.
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "actors/scheduler/evaluation.hpp"
 #include "apps/local/cluster_settings.hpp"
@@ -15,6 +17,8 @@ namespace troupe {
 struct virtual_run {
   pb::JobStatus status;  // FINISHED or FAILED
   sim::run_record record;
+  std::map<std::string, std::uint64_t> landmarks;  // how often each was passed
+  std::size_t events_left = 0, handles_left = 0;   // of the simulation, at the end
   bool target_reached = false;  // objective_target, by the last look of the record
 };
 

@@ -1,5 +1,8 @@
 #include "apps/virtual/virtual_settings.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include "core/text.hpp"
 
 namespace troupe {
@@ -82,10 +85,14 @@ sim::straggler_rule straggler_of(const config::Straggler& s, sim::node_pattern n
 planned_fault fault_of(const config::NetworkFault& f, int i, pattern_reader& nodes) {
   using kind = planned_fault::kind;
   planned_fault p;
-  p.what = f.kind() == "crash"         ? kind::crash
-           : f.kind() == "pause"       ? kind::pause
-           : f.kind() == "cut_one_way" ? kind::cut_one_way
-                                       : kind::cut;
+  static const std::map<std::string, kind> kinds{{"cut", kind::cut},
+                                                 {"cut_one_way", kind::cut_one_way},
+                                                 {"crash", kind::crash},
+                                                 {"pause", kind::pause},
+                                                 {"join", kind::join},
+                                                 {"drain", kind::drain},
+                                                 {"rebalance", kind::rebalance}};
+  p.what = kinds.at(f.kind());  // the schema allows no other
   p.node = nodes(f.node(), "faults", i, "node");
   p.peer = nodes(f.peer(), "faults", i, "peer");
   p.at = duration(f.at());
@@ -118,6 +125,20 @@ result<virtual_settings> virtual_settings_of(const config::Job& job) {
   e.serialise = s.serialise();
   e.seed = job.job().seed();
   for (int i = 0; i < s.faults_size(); ++i) v.faults.push_back(fault_of(s.faults(i), i, nodes));
+  // Nodes that join later are numbered behind those of the beginning.
+  for (std::size_t i = 0; i < v.faults.size(); ++i) {
+    const auto& f = v.faults[i];
+    if (f.what != planned_fault::kind::join) continue;
+    const bool server = f.node.role == pb::SERVER, one = f.node.index.has_value();
+    auto& count = server ? e.cast.servers : e.cast.workers;
+    const auto first = server ? job.cluster().servers() : job.cluster().workers();
+    if (!one || (!server && f.node.role != pb::WORKER) || *f.node.index < first)
+      return error{errc::bad_config,
+                   format("simulate.faults[%zu].node: who joins is one server or worker, numbered "
+                          "from %u on",
+                          i + 1, first)};
+    count = std::max(count, *f.node.index + 1);
+  }
   v.objective_every = duration(s.objective_every());
   v.objective_target = s.objective_target();
   v.time_limit = duration(s.time_limit());

@@ -1,6 +1,7 @@
 #pragma once
 // From a job's [simulate] section to the settings of a simulation.
 
+#include <string>
 #include <vector>
 
 #include "config/job.hpp"
@@ -10,15 +11,25 @@
 namespace troupe {
 
 struct planned_fault {
-  enum class kind { cut, cut_one_way, crash, pause };
+  enum class kind { cut, cut_one_way, crash, pause, join, drain, rebalance };
   kind what = kind::cut;
   sim::node_pattern node, peer;
   duration at{}, lasts{};  // lasts 0: for ever
 };
 
+// The node crashes where it passes a landmark for the n-th time, in the middle of its turn: what it
+// would have sent in that turn is gone.
+struct planned_strike {
+  std::string landmark;
+  sim::node_pattern node;
+  std::uint32_t occurrence = 1;
+  duration lasts{};  // 0: for ever
+};
+
 struct virtual_settings {
   sim::simulation_settings engine;
   std::vector<planned_fault> faults;
+  std::vector<planned_strike> strikes;
   duration objective_every{};   // 0: no looks
   double objective_target = 0;  // 0: none
   duration time_limit{};

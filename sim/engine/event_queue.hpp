@@ -37,6 +37,10 @@ class event_queue {
     return first;
   }
 
+  template <class Visit>
+  void each(Visit visit) const {  // in no order
+    for (const auto& e : heap_) visit(e.what);
+  }
   void clear() { heap_.clear(); }
 
  private:

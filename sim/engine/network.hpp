@@ -103,6 +103,7 @@ class network {
   void crash(node_number n);  // its actors are killed; their peers notice after the detection time
   void restart(node_number n);  // a new life may begin
   std::uint32_t life(node_number n) const { return nodes_[n].life; }
+  std::size_t proxies() const { return proxies_.size(); }
   bool down(node_number n) const { return nodes_[n].down; }
 
   // Ends all actors that were placed, and all proxies.

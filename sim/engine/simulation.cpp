@@ -294,6 +294,15 @@ std::uint64_t simulation::examples_computed() const {
   return sum;
 }
 
+std::size_t simulation::waiting() const {
+  std::size_t count = 0;
+  queue_.each([&](const happening& what) {
+    const auto* t = std::get_if<std::unique_ptr<timer>>(&what);
+    count += t == nullptr || (*t != nullptr && (*t)->home != nowhere) ? 1 : 0;
+  });
+  return count;
+}
+
 run_record simulation::record() {
   auto r = log_.result(now());
   network_.add_to(r);

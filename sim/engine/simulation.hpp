@@ -63,6 +63,10 @@ class simulation final : private timer_sink {
   // Goes on to the next event; false when there is none.
   bool step();
   std::uint64_t steps() const { return steps_; }
+  // Messages, timers and calls of nodes that are still to come, and handles of actors on other
+  // nodes.
+  std::size_t waiting() const;
+  std::size_t proxies() const { return network_.proxies(); }
   void at(instant t, std::function<void()> what);
   // Runs something, and the actors it wakes, at no cost to anybody.
   void outside(const std::function<void()>& what);

@@ -8,14 +8,16 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "actors/server/plan.hpp"
-#include "actors/server/shard.hpp"
+#include "actors/server/shard_host.hpp"
 #include "actors/worker/plan.hpp"
 #include "actors/worker/slot_loop.hpp"
 #include "core/random.hpp"
 #include "tests/support/toy_job.hpp"
+#include "tests/support/views.hpp"
 
 namespace troupe::testing {
 
@@ -30,21 +32,21 @@ class mini_cluster {
   using make_program = std::function<std::unique_ptr<slot_program>(std::uint32_t)>;
 
   mini_cluster(pb::JobPlan plan, std::uint32_t servers, make_program programs,
-               network_faults faults, std::uint64_t seed, std::vector<slowness> slow = {})
+               network_faults faults, std::uint64_t seed, std::vector<slowness> slow = {},
+               std::uint32_t copies = 0)
       : plan_(std::move(plan)),
         programs_(std::move(programs)),
         faults_(faults),
         random_(seed),
         switches_({}, std::move(slow)) {
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t i = 0; i < servers; ++i) all.push_back(i);
-    view_ = view(1, all, make_ring(all, 8, 0, 1));
-    for (const auto i : all) {
-      auto tables = make_tables(plan_);
-      REQUIRE(tables.ok());
-      shards_.push_back(
-          std::make_unique<shard>(shard_settings_of(plan_, i), std::move(*tables), work_));
-      REQUIRE(shards_.back()->install(view_).ok());
+    REQUIRE(make_tables(plan_).ok());
+    view_ = view_of_servers(servers, 1, copies);
+    for (std::uint32_t i = 0; i < servers; ++i) {
+      auto settings = host_settings_of(plan_, i, 1);
+      settings.lease = {};
+      hosts_.push_back(std::make_unique<shard_host>(
+          settings, [this] { return *make_tables(plan_); }, work_));
+      deliver(i, hosts_.back()->install(view_, now_));
     }
     slots_.resize(plan_.slots());
     for (std::uint32_t s = 0; s < plan_.slots(); ++s) begin_life(s);
@@ -69,14 +71,16 @@ class mini_cluster {
     std::string text;
     for (int t = 0; t < plan_.tables_size(); ++t) {
       hash128 sum;
-      for (const auto& s : shards_)
-        sum += s->tables()[static_cast<std::size_t>(t)]->summary().digest;
+      for (std::uint32_t i = 0; i < hosts_.size(); ++i)
+        sum += server(i).tables()[static_cast<std::size_t>(t)]->summary().digest;
       text += to_hex(sum) + " ";
     }
     return text;
   }
   const slot_loop& slot(std::uint32_t s) const { return *slots_[s].loop; }
-  shard& server(std::size_t i) { return *shards_[i]; }
+  // The shard that the server is the primary of.
+  shard& server(std::uint32_t i) { return *hosts_[i]->find(i); }
+  const shard& server(std::uint32_t i) const { return *hosts_[i]->find(i); }
   std::uint64_t lives(std::uint32_t s) const { return slots_[s].epoch; }
 
  private:
@@ -125,18 +129,18 @@ class mini_cluster {
   void flush(std::uint32_t s) {
     auto& loop = *slots_[s].loop;
     const auto epoch = slots_[s].epoch;
-    for (const auto server : loop.take_adoptions()) {
-      pb::AdoptSlot request;
-      request.set_slot(s);
-      request.set_epoch(epoch);
+    for (const auto& a : loop.take_adoptions()) {
+      const auto server = a.server;
+      const auto request = a.request;
       carry([=] {
-        const auto numbers = shards_[server]->on_adopt(request);
-        carry([=] { with(s, epoch, [&](slot_loop& l) { l.on_numbers(server, numbers, now_); }); });
+        const auto asker = next_asker_++;
+        adopters_[{server, asker}] = {s, epoch, request.shard()};
+        deliver(server, hosts_[server]->on_adopt(asker, request, now_));
       });
       at(std::chrono::seconds(2), [=] {
         if (slots_[s].epoch == epoch &&
             slots_[s].loop->present_state() == slot_loop::state::adopting)
-          with(s, epoch, [&](slot_loop& l) { l.on_adopt_failure(server, now_); });
+          with(s, epoch, [&](slot_loop& l) { l.on_adopt_failure(request.shard(), now_); });
       });
     }
     for (auto& message : loop.take_outgoing()) {
@@ -159,10 +163,9 @@ class mini_cluster {
     const auto asker = next_asker_++;
     askers_[{server, asker}] = {s, epoch, number, question};
     if (const auto* push = std::get_if<outgoing_push>(&message.message))
-      deliver(server,
-              shards_[server]->on_push(asker, push->header, push->keys, push->values, now_));
+      deliver(server, hosts_[server]->on_push(asker, push->header, push->keys, push->values, now_));
     else if (const auto* pull = std::get_if<outgoing_pull>(&message.message))
-      deliver(server, shards_[server]->on_pull(asker, pull->header, pull->keys, now_));
+      deliver(server, hosts_[server]->on_pull(asker, pull->header, pull->keys, now_));
   }
 
   void deliver(std::uint32_t server, answers out) {
@@ -177,6 +180,30 @@ class mini_cluster {
     };
     for (auto& a : out.pushes)
       reply_to(a.to, [this, a](slot_loop& l, std::uint64_t n) { l.on_reply(n, now_, a.reply); });
+    for (auto& a : out.adoptions) {
+      const auto found = adopters_.find({server, a.to});
+      REQUIRE(found != adopters_.end());
+      const auto [s, epoch, shard_number] = found->second;
+      adopters_.erase(found);
+      carry([this, s = s, epoch = epoch, number = shard_number, reply = a.reply] {
+        with(s, epoch, [&](slot_loop& l) { l.on_numbers(number, reply, now_); });
+      });
+    }
+    for (auto& a : out.copies) {
+      const auto found = passed_on_.find({server, a.to});
+      REQUIRE(found != passed_on_.end());
+      const auto [from, message] = found->second;
+      passed_on_.erase(found);
+      carry([this, from = from, message = message, reply = a.reply] {
+        deliver(from, hosts_[from]->on_copied(message, reply, now_));
+      });
+    }
+    for (auto& m : out.changes)
+      carry([this, server, m] {
+        const auto asker = next_asker_++;
+        passed_on_.emplace(std::pair(m.to, asker), std::pair(server, m));
+        deliver(m.to, hosts_[m.to]->on_copy(asker, m.header, m.keys, m.rows, now_));
+      });
     for (auto& a : out.pulls)
       reply_to(a.to, [this, a](slot_loop& l, std::uint64_t n) {
         l.on_reply(n, now_, a.reply, a.keys, a.values);
@@ -184,7 +211,7 @@ class mini_cluster {
   }
 
   void tick() {
-    for (std::uint32_t i = 0; i < shards_.size(); ++i) deliver(i, shards_[i]->on_time(now_));
+    for (std::uint32_t i = 0; i < hosts_.size(); ++i) deliver(i, hosts_[i]->on_time(now_));
     at(std::chrono::milliseconds(20), [this] { tick(); });
   }
 
@@ -200,11 +227,14 @@ class mini_cluster {
   fault_switches switches_;
   view view_;
   instant now_;
-  std::vector<std::unique_ptr<shard>> shards_;
+  std::vector<std::unique_ptr<shard_host>> hosts_;
   std::vector<slot_life> slots_;
   std::map<std::pair<instant, std::uint64_t>, std::function<void()>> events_;
   std::set<std::uint64_t> open_;  // questions not yet answered
   std::map<std::pair<std::uint32_t, asker>, asked> askers_;
+  std::map<std::pair<std::uint32_t, asker>, std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>>
+      adopters_;  // slot, epoch, shard
+  std::map<std::pair<std::uint32_t, asker>, std::pair<std::uint32_t, copy_message>> passed_on_;
   std::uint64_t next_event_ = 0, next_question_ = 0;
   asker next_asker_ = 1;
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/server/plan.hpp"
+#include "actors/server/row_file.hpp"
 #include "apps/model/model_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -84,12 +85,9 @@ inline result<void> save(file_system& files, const std::string& folder,
                             static_cast<std::uint32_t>(t));
     summaries.push_back(rows.summary);
     for (std::uint32_t server = 0; server < 2; ++server) {
-      pb::SavePart request;
-      request.set_folder(place.partial());
-      request.set_with_state(true);
-      const auto saved = write_part(files, {rows.servers[server]}, request, server);
-      REQUIRE(saved.done());
-      parts.insert(parts.end(), saved.files().begin(), saved.files().end());
+      const auto& part = *rows.servers[server];
+      parts.push_back(part.spec().name + ".shard-" + std::to_string(server) + ".rows");
+      REQUIRE(write_rows(files, place.partial() + "/" + parts.back(), part, true).ok());
     }
   }
   pb::Metric metric;

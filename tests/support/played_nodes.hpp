@@ -69,13 +69,18 @@ struct played_nodes {
     return wanted;
   }
   std::vector<send_assignment> train() {
+    train_by_hand();
+    return take<send_assignment>();
+  }
+  // Until the view is installed everywhere.
+  void train_by_hand() {
     for (std::uint32_t i = 0; i < 2; ++i) join(pb::SERVER, i), join(pb::WORKER, i);
     take<send_view>();
     pb::ViewReply installed;
     installed.set_installed(true);
-    c.on_view(0, installed, now);
-    c.on_view(1, installed, now);
-    return take<send_assignment>();
+    const auto number = c.status(true).view().number();
+    c.on_view(0, number, installed, now);
+    c.on_view(1, number, installed, now);
   }
   void report(std::uint32_t worker, std::uint32_t slot, std::uint64_t epoch, bool finished,
               double loss = 0) {
@@ -97,6 +102,21 @@ struct played_nodes {
     d.set_final(final);
     d.set_restarts(final ? 3 : 1);
     c.on_down(d, now);
+  }
+  // Answers for those who hold the shards.
+  void summarised(const send_summarise& asked, const pb::TableSummary& part = {}) {
+    c.on_summarise(asked, part, now);
+  }
+  // All nodes live.
+  void beat() {
+    for (const auto role : {pb::SERVER, pb::WORKER})
+      for (std::uint32_t i = 0; i < 2; ++i) {
+        pb::Beat b;
+        b.set_role(role);
+        b.set_index(i);
+        b.set_incarnation(1);
+        c.on_beat(b, now);
+      }
   }
   pb::JobStatus::Phase phase() const { return c.status().phase(); }
 };

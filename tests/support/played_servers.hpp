@@ -12,6 +12,7 @@
 
 #include "actors/worker/evaluation_loop.hpp"
 #include "actors/worker/slot_loop.hpp"
+#include "tests/support/views.hpp"
 
 namespace troupe::testing {
 
@@ -26,9 +27,7 @@ class played_servers {
 
   played_servers(std::vector<table_shape> tables, double rate, std::uint32_t servers = 2)
       : tables_(std::move(tables)), rate_(rate), values_(tables_.size()) {
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t i = 0; i < servers; ++i) all.push_back(i);
-    view_ = view(1, all, make_ring(all, 8, 0, 1));
+    view_ = view_of_servers(servers);
   }
 
   std::map<key_id, double>& table(std::size_t number) { return values_[number]; }
@@ -42,10 +41,10 @@ class played_servers {
     auto loop =
         std::make_unique<slot_loop>(settings, tables_, view_, std::move(program), faults_, work_);
     loop->start({});
-    for (const auto server : loop->take_adoptions()) {
+    for (const auto& a : loop->take_adoptions()) {
       pb::SlotNumbers numbers;
       numbers.set_outcome(pb::DONE);
-      loop->on_numbers(server, numbers, {});
+      loop->on_numbers(a.request.shard(), numbers, {});
     }
     converse(*loop);
     return loop;

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/support/views.hpp"
+
 using namespace troupe;
 using namespace std::chrono_literals;
 
@@ -20,9 +22,7 @@ struct fixture {
   explicit fixture(std::uint32_t servers = 3, client_settings settings = {}, bool observer = false)
       : c(settings, {shape("weights"), shape("bias"), set_only()},
           observer ? std::optional<slot_identity>() : slot_identity{1, 4}, work) {
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t i = 0; i < servers; ++i) all.push_back(i);
-    c.use(view(1, all, make_ring(all, 8, 0, 1)));
+    c.use(testing::view_of_servers(servers));
   }
   static table_shape shape(const char* name) {
     table_shape s;
@@ -328,7 +328,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a reply with a newer view makes the client cut the request again") {
-  fixture f(1);
+  fixture f(1, {}, true);
   const auto ids = hundred();
   std::vector<float> got;
   f.c.pull(0, f.keys(ids), {}, [&](result<pulled> r) {
@@ -336,15 +336,18 @@ TEST_CASE("a reply with a newer view makes the client cut the request again") {
     got.assign(values.begin(), values.end());
   });
   const auto number = f.send()[0].number;
-  const std::vector<std::uint32_t> two{0, 1};
   pb::PullReply stale;
   stale.set_outcome(pb::STALE_VIEW);
-  *stale.mutable_view() = view(2, two, make_ring(two, 8, 0, 2)).to_message();
+  // Another server has joined, and its arcs are a shard of their own.
+  std::vector<std::uint32_t> made;
+  const auto split = split_for(testing::view_of_servers(1), 2, 1, 8, 1, made);
+  CHECK(made == std::vector<std::uint32_t>{1});
+  *stale.mutable_view() = split.to_message();
   f.c.on_reply(number, stale, {}, {});
   const auto again = f.send();
   CHECK(again.size() == 2);
   for (const auto& o : again) {
-    CHECK(std::get<outgoing_pull>(o.message).header.view() == 2);
+    CHECK(std::get<outgoing_pull>(o.message).header.shard_epoch() == 2);
     f.answer(o);
   }
   REQUIRE(got.size() == 100);

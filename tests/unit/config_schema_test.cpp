@@ -137,6 +137,9 @@ void make_fit(Job& job) {
   job.mutable_cluster()->set_slots(65536);
   job.mutable_cluster()->set_retry_backoff(1'000'000);
   job.mutable_cluster()->set_patience(std::int64_t{3600} * 1'000'000'000);
+  job.mutable_cluster()->set_beat_every(1'000'000);
+  job.mutable_cluster()->set_suspect_after(3600'000'000'000);
+  job.mutable_cluster()->set_death_after(3600'000'000'000);
   job.mutable_supervision()->set_backoff(0);
   job.mutable_log()->clear_components();
   job.mutable_data()->set_validation_fraction(0);

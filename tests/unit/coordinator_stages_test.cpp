@@ -61,7 +61,7 @@ struct measured : fixture {
     for (auto open = c.take_commands(); !open.empty(); open = c.take_commands())
       for (auto& each : open) {
         if (auto* s = std::get_if<send_summarise>(&each)) {
-          c.on_summarise(s->server, s->request.table(), pb::TableSummary{}, now);
+          summarised(*s);
         } else if (auto* t = std::get_if<send_task>(&each)) {
           pb::EvaluatedPart part;
           part.set_done(true);
@@ -79,8 +79,8 @@ struct measured : fixture {
       if (const auto* s = std::get_if<send_save>(&each)) {
         pb::SavedPart part;
         part.set_done(true);
-        part.add_files("part-" + std::to_string(s->server));
-        c.on_save(s->server, part, now);
+        part.add_files("part-" + std::to_string(s->request.shard()));
+        c.on_save(*s, part, now);
       }
   }
   template <class Command>
@@ -140,9 +140,9 @@ TEST_CASE("the best is kept while slots wait, and restored at the end if a later
   CHECK(loads[0].request.files_size() == 2);
   pb::LoadedPart loaded;
   loaded.set_done(true);
-  f.c.on_load(0, loaded, f.now);
+  f.c.on_load(loads[0], loaded, f.now);
   CHECK(f.phase() == pb::JobStatus::TRAINING);
-  f.c.on_load(1, loaded, f.now);
+  f.c.on_load(loads[1], loaded, f.now);
   CHECK(f.phase() == pb::JobStatus::EVALUATING);
   asked = f.answer(0.5);
   CHECK(measured::of<record_evaluation>(asked).at(0).record.final());
@@ -198,13 +198,15 @@ TEST_CASE("an earlier model is loaded at every server before training begins") {
   s.initial_files = {"weights.part-0.rows"};
   s.initial_state = false;
   fixture f(s);
-  CHECK(f.train().empty());
+  f.train_by_hand();
+  const auto loads = f.take<send_load>();
+  REQUIRE(loads.size() == 2);
   pb::LoadedPart loaded;
   loaded.set_done(true);
   SUBCASE("") {
-    f.c.on_load(0, loaded, f.now);
+    f.c.on_load(loads[0], loaded, f.now);
     CHECK(f.phase() == pb::JobStatus::STARTING);
-    f.c.on_load(1, loaded, f.now);
+    f.c.on_load(loads[1], loaded, f.now);
     CHECK(f.phase() == pb::JobStatus::TRAINING);
     CHECK(f.take<send_assignment>().size() == 4);
   }
@@ -212,7 +214,7 @@ TEST_CASE("an earlier model is loaded at every server before training begins") {
     loaded.set_done(false);
     loaded.set_code(static_cast<int>(errc::damaged));
     loaded.set_text("old/weights.part-0.rows is damaged");
-    f.c.on_load(1, loaded, f.now);
+    f.c.on_load(loads[1], loaded, f.now);
     CHECK(f.phase() == pb::JobStatus::FAILED);
     CHECK(f.c.status().text() == "server 1: old/weights.part-0.rows is damaged");
   }
@@ -225,6 +227,7 @@ TEST_CASE("a limit or a stop that was lost on its way is told again") {
   for (const std::uint32_t slot : {0, 1, 3}) f.halt(slot, 20);
   f.halt(2, 10);
   f.now = {duration(2s).count()};
+  f.beat();
   f.c.on_time(f.now);
   const auto again = f.take<send_assignment>();
   REQUIRE(again.size() == 1);
@@ -234,6 +237,7 @@ TEST_CASE("a limit or a stop that was lost on its way is told again") {
   CHECK(measured::of<send_stop>(f.answer(0.6)).size() == 2);
   f.halt(1, 20);  // its worker did not hear of it
   f.now = {duration(4s).count()};
+  f.beat();
   f.c.on_time(f.now);
   CHECK(f.take<send_stop>().size() == 2);
 }
@@ -257,6 +261,7 @@ TEST_CASE(
   const auto wait_until = [&](int seconds) {
     for (; f.now < instant{duration(std::chrono::seconds(seconds)).count()}; f.now = f.now + 1s) {
       halt(2, 4, false);  // its worker reports, and gets nowhere
+      f.beat();
       f.c.on_time(f.now);
     }
   };
@@ -289,8 +294,7 @@ TEST_CASE("a failed evaluation is not made again, and ends the job behind its mo
   f.halt_all(10);
   std::vector<send_task> tasks;
   for (auto& each : f.c.take_commands()) {
-    if (auto* s = std::get_if<send_summarise>(&each))
-      f.c.on_summarise(s->server, 0, pb::TableSummary{}, f.now);
+    if (auto* s = std::get_if<send_summarise>(&each)) f.summarised(*s);
     if (auto* t = std::get_if<send_task>(&each)) tasks.push_back(*t);
   }
   pb::EvaluatedPart failed;
@@ -337,12 +341,13 @@ TEST_CASE("a job that is interrupted behind the restore still knows its clocks")
   f.saved_everywhere(f.answer(0.5));
   f.take<send_assignment>();
   f.finish_all(17);
-  f.answer(0.7);
+  const auto loads = measured::of<send_load>(f.answer(0.7));
+  REQUIRE(loads.size() == 2);
   pb::LoadedPart loaded;
   loaded.set_done(true);
-  f.c.on_load(0, loaded, f.now);
+  f.c.on_load(loads[0], loaded, f.now);
   f.c.on_stop({}, f.now);
-  f.c.on_load(1, loaded, f.now);
+  f.c.on_load(loads[1], loaded, f.now);
   f.saved_everywhere(f.answer(0.5));
   CHECK(f.take<publish_model>().at(0).clocks == 10);
 }
@@ -355,11 +360,11 @@ TEST_CASE("a job that is interrupted saves its best model, unmeasured, if it kee
   f.c.on_stop({}, f.now);
   f.take<send_stop>();
   f.finish_all(13);
-  CHECK(f.take<send_load>().size() == 2);
+  const auto loads = f.take<send_load>();
+  REQUIRE(loads.size() == 2);
   pb::LoadedPart loaded;
   loaded.set_done(true);
-  f.c.on_load(0, loaded, f.now);
-  f.c.on_load(1, loaded, f.now);
+  for (const auto& one : loads) f.c.on_load(one, loaded, f.now);
   f.saved_everywhere(f.answer(0.5));
   CHECK(f.scores.added.empty());
   CHECK(f.take<publish_model>().at(0).clocks == 10);

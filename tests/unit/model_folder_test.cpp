@@ -76,7 +76,7 @@ TEST_CASE("a saved model comes back as it was, whichever server held a row") {
 }
 
 TEST_CASE("a damaged or incomplete folder is refused with the file's name") {
-  const std::string part = "weights.part-0.rows";
+  const std::string part = "weights.shard-0.rows";
   SUBCASE("a byte of a part is flipped") {
     fixture f;
     auto bytes = read_file(f.path(part));

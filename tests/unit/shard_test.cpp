@@ -6,6 +6,7 @@
 
 #include "actors/server/plan.hpp"
 #include "tests/support/toy_job.hpp"
+#include "tests/support/views.hpp"
 
 using namespace troupe;
 using namespace troupe::testing;
@@ -15,8 +16,8 @@ namespace {
 
 struct fixture {
   meter work;
-  std::unique_ptr<shard> s;
-  view present;
+  std::unique_ptr<shard_host> host;
+  shard* s = nullptr;
   asker next = 1;
   instant now;
 
@@ -30,20 +31,30 @@ struct fixture {
     plan.mutable_tables(0)->clear_schedule_parameters();
     plan.mutable_tables(0)->set_initialiser("constant");
     plan.mutable_tables(0)->set_initialiser_a(100);
-    auto tables = make_tables(plan);
-    REQUIRE_MESSAGE(tables.ok(), (tables ? "" : tables.failure().text));
-    s = std::make_unique<shard>(shard_settings_of(plan, 0), std::move(*tables), work);
-    const std::vector<std::uint32_t> one{0};
-    present = view(5, one, make_ring(one, 8, 0, 5));
+    REQUIRE(make_tables(plan).ok());
+    auto settings = host_settings_of(plan, 0, 1);
+    settings.lease = {};
+    host = std::make_unique<shard_host>(
+        settings, [plan] { return *make_tables(plan); }, work);
   }
   fixture& serving() {
-    REQUIRE(s->install(present).ok());
+    host->install(view_of_servers(1, 5), now);
+    s = host->find(0);
+    REQUIRE(s != nullptr);
     return *this;
+  }
+  pb::SlotNumbers adopt(std::uint64_t epoch) {
+    pb::AdoptSlot request;
+    request.set_epoch(epoch);
+    request.set_shard_epoch(5);
+    const auto out = host->on_adopt(next++, request, now);
+    REQUIRE(out.adoptions.size() == 1);
+    return out.adoptions[0].reply;
   }
   pb::PushHeader push_header(std::uint32_t slot, std::uint64_t clock, std::uint32_t index = 0,
                              bool last = true) {
     pb::PushHeader h;
-    h.set_view(5);
+    h.set_shard_epoch(5);
     h.set_slot(slot);
     h.set_epoch(1);
     h.set_clock(clock);
@@ -55,18 +66,18 @@ struct fixture {
   // One key, position 7.
   answers push(const pb::PushHeader& h, std::vector<float> values = {1},
                std::vector<position> keys = {7}) {
-    return s->on_push(next++, h, blob::copy_of(span<const position>(keys)),
-                      blob::copy_of(span<const float>(values)), now);
+    return host->on_push(next++, h, blob::copy_of(span<const position>(keys)),
+                         blob::copy_of(span<const float>(values)), now);
   }
   answers pull(std::uint32_t slot, std::uint64_t clock, bool observer = false,
                std::vector<position> keys = {7}) {
     pb::PullHeader h;
-    h.set_view(5);
+    h.set_shard_epoch(5);
     h.set_slot(slot);
     h.set_clock(clock);
     h.set_observer(observer);
     h.set_hold_ns(duration(1s).count());
-    return s->on_pull(next++, h, blob::copy_of(span<const position>(keys)), now);
+    return host->on_pull(next++, h, blob::copy_of(span<const position>(keys)), now);
   }
   static float value(const answers& a, std::size_t i = 0) {
     REQUIRE(a.pulls.size() > i);
@@ -85,7 +96,7 @@ TEST_CASE("a server without a view serves nobody") {
   fixture f(1, true, 0);
   CHECK(fixture::outcome(f.push(f.push_header(0, 0))) == pb::NOT_SERVING);
   CHECK(f.pull(0, 0).pulls[0].reply.outcome() == pb::NOT_SERVING);
-  CHECK(f.s->on_adopt({}).outcome() == pb::NOT_SERVING);
+  CHECK(f.adopt(0).outcome() == pb::NOT_SERVING);
 }
 
 TEST_CASE("a push below the recorded clock is acknowledged and not applied") {
@@ -110,7 +121,7 @@ TEST_CASE("a request cut by another view is refused with the server's") {
   fixture f(1, false, 0);
   f.serving();
   auto h = f.push_header(0, 0);
-  h.set_view(4);
+  h.set_shard_epoch(4);
   const auto out = f.push(h);
   CHECK(fixture::outcome(out) == pb::STALE_VIEW);
   CHECK(out.pushes[0].reply.view().number() == 5);
@@ -236,8 +247,8 @@ TEST_CASE("what is held is answered at its deadline with whom it waits for") {
   f.serving();
   f.push(f.push_header(0, 0));
   f.pull(0, 1);
-  CHECK(f.s->on_time({duration(999ms).count()}).pulls.empty());
-  const auto out = f.s->on_time({duration(1s).count()});
+  CHECK(f.host->on_time({duration(999ms).count()}).pulls.empty());
+  const auto out = f.host->on_time({duration(1s).count()});
   REQUIRE(out.pulls.size() == 1);
   REQUIRE(out.pushes.size() == 1);
   for (const auto& waiting : {out.pulls[0].reply.waiting(), out.pushes[0].reply.waiting()}) {
@@ -264,15 +275,12 @@ TEST_CASE("a slot's new life is told where to go on, and its old one is fenced")
   f.serving();
   f.push(f.push_header(0, 0));
   f.push(f.push_header(0, 1, 0, false));
-  pb::AdoptSlot adopt;
-  adopt.set_epoch(2);
-  const auto numbers = f.s->on_adopt(adopt);
+  const auto numbers = f.adopt(2);
   CHECK(numbers.outcome() == pb::DONE);
   CHECK(numbers.next_clock() == 1);
   CHECK(numbers.next_index() == 1);
   CHECK(fixture::outcome(f.push(f.push_header(0, 1, 1))) == pb::STALE_EPOCH);
-  adopt.set_epoch(1);
-  CHECK(f.s->on_adopt(adopt).outcome() == pb::STALE_EPOCH);
+  CHECK(f.adopt(1).outcome() == pb::STALE_EPOCH);
 }
 
 TEST_CASE("an observer reads the latest values and holds nothing back") {
@@ -290,29 +298,20 @@ TEST_CASE("a range pull gives rows in ascending position, in pieces") {
   f.serving();
   f.push(f.push_header(0, 0), {1, 2, 3}, {5, 6, ~position{0}});
   pb::PullHeader h;
-  h.set_view(5);
+  h.set_shard_epoch(5);
   h.set_observer(true);
   h.set_range(true);
   h.set_first(0);
   h.set_last(~position{0});
   h.set_limit(2);
-  auto out = f.s->on_pull(1, h, {}, f.now);
+  auto out = f.host->on_pull(1, h, {}, f.now);
   REQUIRE(out.pulls[0].reply.more());
   CHECK(out.pulls[0].keys.as<position>()[1] == 6);
   h.set_first(out.pulls[0].reply.next());
-  out = f.s->on_pull(2, h, {}, f.now);
+  out = f.host->on_pull(2, h, {}, f.now);
   CHECK_FALSE(out.pulls[0].reply.more());
   REQUIRE(out.pulls[0].values.size() == sizeof(float));
   CHECK(out.pulls[0].values.as<float>()[0] == 103);
-}
-
-TEST_CASE("while its rows are being written a server puts pushes off") {
-  fixture f(1, false, 0);
-  f.serving();
-  f.s->freeze();
-  CHECK(fixture::outcome(f.push(f.push_header(0, 0))) == pb::LATER);
-  f.s->thaw();
-  CHECK(fixture::outcome(f.push(f.push_header(0, 0))) == pb::DONE);
 }
 
 TEST_CASE("bulk-synchronous: a slot's range pull reads its version, as a pull of keys does") {
@@ -320,14 +319,14 @@ TEST_CASE("bulk-synchronous: a slot's range pull reads its version, as a pull of
   f.serving();
   const auto range = [&](std::uint64_t clock, std::uint64_t limit = 100) {
     pb::PullHeader h;
-    h.set_view(5);
+    h.set_shard_epoch(5);
     h.set_slot(0);
     h.set_clock(clock);
     h.set_hold_ns(duration(1s).count());
     h.set_range(true);
     h.set_last(~position{0});
     h.set_limit(limit);
-    return f.s->on_pull(f.next++, h, {}, f.now);
+    return f.host->on_pull(f.next++, h, {}, f.now);
   };
   CHECK(range(0, 0).pulls[0].reply.outcome() == pb::BAD_REQUEST);
   f.push(f.push_header(0, 0), {1, 2}, {5, 6});
@@ -348,18 +347,14 @@ TEST_CASE("bulk-synchronous: a slot's range pull reads its version, as a pull of
 TEST_CASE("while its rows are replaced a server neither takes pushes nor answers pulls") {
   fixture f(1, true, 0);
   f.serving();
-  CHECK(f.s->on_adopt([] {
-             pb::AdoptSlot a;
-             a.set_epoch(1);
-             return a;
-           }())
-            .outcome() == pb::DONE);
+  CHECK(f.adopt(1).outcome() == pb::DONE);
   f.s->begin_loading();
   CHECK(f.s->loading());
   const auto refused = f.pull(0, 0, true);
   REQUIRE(refused.pulls.size() == 1);
   CHECK(refused.pulls[0].reply.outcome() == pb::NOT_SERVING);
   CHECK(fixture::outcome(f.push(f.push_header(0, 0))) == pb::LATER);
-  f.s->end_loading();
+  answers out;
+  f.s->end_loading(nullptr, f.now, out);
   CHECK(fixture::value(f.pull(0, 0, true)) == 100);
 }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/span.hpp"
@@ -13,13 +14,26 @@
 
 namespace troupe {
 
+// Rows in ascending position.
+struct table_rows {
+  std::vector<position> positions;
+  std::vector<std::byte> values;
+  std::vector<std::byte> state;  // if asked for
+  std::optional<position> next;  // there are more: read on from here
+};
+
 class overwritten {
  public:
   struct run {
     std::vector<position> positions;
     std::vector<std::byte> values;      // the initial ones where the row did not exist
+    std::vector<std::byte> state;       // if it is kept
     std::vector<std::uint32_t> absent;  // indices of positions whose rows did not exist, ascending
   };
+
+  // Whether runs keep the function's state too.
+  void keep_state(bool yes) { keeps_state_ = yes; }
+  bool keeps_state() const { return keeps_state_; }
 
   void clear() { runs_.clear(); }
   bool empty() const { return runs_.empty(); }
@@ -29,8 +43,11 @@ class overwritten {
   // Replaces, among the rows (positions ascending, row_bytes each) at `out`, those that the clock
   // overwrote.
   void restore(span<const position> positions, std::size_t row_bytes, std::byte* out) const;
+  // Turns rows into what they were before: without those that were made since.
+  void take_back(std::size_t value_bytes, std::size_t state_bytes, table_rows& rows) const;
 
  private:
+  bool keeps_state_ = false;
   std::vector<run> runs_;
 };
 

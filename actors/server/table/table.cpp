@@ -67,15 +67,48 @@ std::uint64_t table::rows_for_reading() const {
   return std::max({std::uint64_t{1}, least_bytes / row, rows() / pieces});
 }
 
+void add_rows(const table_spec& spec, const table_rows& rows, table_summary& sum) {
+  const auto seed = xxh64(spec.name, 0);
+  spec.type == value_type::f32 ? add_up<float>(rows, spec.width, seed, sum)
+                               : add_up<double>(rows, spec.width, seed, sum);
+}
+
+void table::give_away(const std::vector<closed_range>& ranges, table& other) {
+  const auto segments = segments_;  // which change below
+  for (const auto& whole : segments) {
+    std::vector<std::pair<closed_range, table*>> pieces;
+    position next = whole.first;
+    for (const auto& r : ranges) {
+      if (!whole.contains(r.first)) continue;
+      if (next < r.first) pieces.push_back({{next, r.first - 1}, this});
+      pieces.push_back({r, &other});
+      next = r.last + 1;
+      if (r.last == whole.last) break;
+    }
+    if (pieces.empty()) continue;
+    if (pieces.back().first.last != whole.last) pieces.push_back({{next, whole.last}, this});
+    // Read whole, so that it need not be found again while it is taken apart.
+    std::vector<table_rows> parts;
+    for (const auto& [range, to] : pieces)
+      parts.push_back(read_range(range, ~std::uint64_t{0}, true));
+    remove_segment(whole);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const auto& [range, to] = pieces[i];
+      const auto& rows = parts[i];
+      to->add_segment(range);
+      (void)to->put(rows.positions, rows.values.data(),
+                    state_bytes() > 0 ? rows.state.data() : nullptr);
+    }
+  }
+}
+
 table_summary table::summary() const {
   const auto rows_at_once = rows_for_reading();
   table_summary sum;
-  const auto seed = xxh64(spec_.name, 0);
   closed_range rest = all_keys;
   for (bool more = true; more;) {
     const auto rows = read_range(rest, rows_at_once);
-    spec_.type == value_type::f32 ? add_up<float>(rows, spec_.width, seed, sum)
-                                  : add_up<double>(rows, spec_.width, seed, sum);
+    add_rows(spec_, rows, sum);
     more = rows.next.has_value();
     if (more) rest.first = *rows.next;
   }

@@ -35,13 +35,8 @@ struct table_summary {
   std::uint64_t live_bytes = 0;
 };
 
-// Rows in ascending position.
-struct table_rows {
-  std::vector<position> positions;
-  std::vector<std::byte> values;
-  std::vector<std::byte> state;  // if asked for
-  std::optional<position> next;  // there are more: read on from here
-};
+// Adds rows to a summary of their table.
+void add_rows(const table_spec& spec, const table_rows& rows, table_summary& sum);
 
 class table {
  public:
@@ -68,6 +63,10 @@ class table {
   // kept from.
   virtual result<void> pull(span<const position> positions, void* out,
                             const overwritten* before) const = 0;
+  // Values and, unless null, state of rows as another copy needs them; rows that do not exist read
+  // as their initial values and are listed, by index, in `absent` unless null.
+  virtual result<void> copy_out(span<const position> positions, void* values, void* state,
+                                std::vector<std::uint32_t>* absent) const = 0;
   // At most `limit` (> 0) existing rows inside `range` of all segments. Where positions crowd
   // together a read passes over all rows, so read large tables in few pieces (rows_for_reading).
   virtual table_rows read_range(closed_range range, std::uint64_t limit,
@@ -79,6 +78,9 @@ class table {
   virtual std::size_t rows() const = 0;
   virtual std::size_t live_bytes() const = 0;  // of rows and the gaps between them
   table_summary summary() const;
+  // Moves `ranges` (ascending, each within one segment) and their rows into `other`, which is of
+  // the same specification and has none of them. What is left of a cut segment stays.
+  void give_away(const std::vector<closed_range>& ranges, table& other);
   // A limit for reading the whole table: some pieces, and none of them very small.
   std::uint64_t rows_for_reading() const;
 

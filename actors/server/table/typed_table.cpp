@@ -302,6 +302,10 @@ void typed_table<T>::keep_old(span<const position> positions, overwritten& keep)
   run.positions.assign(positions.begin(), positions.end());
   run.values.resize(old_values_.size() * sizeof(T));
   if (!run.values.empty()) std::memcpy(run.values.data(), old_values_.data(), run.values.size());
+  if (keep.keeps_state() && !old_state_.empty()) {
+    run.state.resize(old_state_.size() * sizeof(T));
+    std::memcpy(run.state.data(), old_state_.data(), run.state.size());
+  }
   for (std::size_t i = 0; i < slots_.size(); ++i)
     if (slots_[i] == absent_row) run.absent.push_back(static_cast<std::uint32_t>(i));
   keep.add(std::move(run));
@@ -352,6 +356,31 @@ result<void> typed_table<T>::pull(span<const position> positions, void* out,
         if (slots[i] == absent_row) init_.fill(spec_.keys.key_at(at[i]), to + i * width_, width_);
     }
   if (before) before->restore(positions, width_ * sizeof(T), static_cast<std::byte*>(out));
+  return {};
+}
+
+template <class T>
+result<void> typed_table<T>::copy_out(span<const position> positions, void* values, void* state,
+                                      std::vector<std::uint32_t>* absent) const {
+  auto parts = parts_of(positions);
+  if (!parts) return parts.failure();
+  row_slot slots[pull_rows];
+  for (const auto& p : *parts)
+    for (std::size_t from = p.from; from < p.from + p.count; from += pull_rows) {
+      const auto at = positions.subspan(from, std::min(pull_rows, p.from + p.count - from));
+      if (auto known = locate(p, at, slots); !known) return known;
+      T* to = static_cast<T*>(values) + from * width_;
+      read_rows(values_of(*p.rows, 0), width_, {slots, at.size()}, to);
+      T* state_to = state ? static_cast<T*>(state) + from * state_width_ : nullptr;
+      if (state_to) read_rows(state_of(*p.rows, 0), state_width_, {slots, at.size()}, state_to);
+      if (std::find(slots, slots + at.size(), absent_row) == slots + at.size()) continue;
+      for (std::size_t i = 0; i < at.size(); ++i) {
+        if (slots[i] != absent_row) continue;
+        init_.fill(spec_.keys.key_at(at[i]), to + i * width_, width_);
+        if (state_to) std::fill_n(state_to + i * state_width_, state_width_, T(0));
+        if (absent) absent->push_back(static_cast<std::uint32_t>(from + i));
+      }
+    }
   return {};
 }
 

@@ -27,6 +27,8 @@ class typed_table final : public table {
                      overwritten* keep) override;
   result<void> pull(span<const position> positions, void* out,
                     const overwritten* before) const override;
+  result<void> copy_out(span<const position> positions, void* values, void* state,
+                        std::vector<std::uint32_t>* absent) const override;
   table_rows read_range(closed_range range, std::uint64_t limit, bool with_state) const override;
   result<void> put(span<const position> positions, const void* values, const void* state) override;
   std::size_t rows() const override;

@@ -1,0 +1,242 @@
+// What copies cost, and how long a failover takes, with servers and workers as actors of one
+// process.
+//
+// Cost: one worker with one slot pushes batches of random keys (f32, function "add", asynchronous,
+// four on their way) to three servers, with 0, 1 and 2 copies of each shard. Figures are medians of
+// 7 turns, in each of which all run.
+//
+// Aggregation: the same on a simulated network, where messages and bytes to copies are counted:
+// with one push on its way at a time each is a message of its own, with sixteen they share
+// messages.
+//
+// Failover: beats of 50 ms, death after 300 ms, a lease of 100 ms. A server's node is killed
+// without a word to anybody; the time is that between the last push acknowledged before and the
+// first after, which needs its shards. 20 kills. Then pushes go on while new copies are filled.
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "apps/local/local_cluster.hpp"
+#include "apps/virtual/virtual_cluster.hpp"
+#include "bench/interleaved.hpp"
+#include "core/random.hpp"
+
+namespace troupe::bench {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct load {
+  std::size_t keys = 10'000;  // of a push
+  std::size_t key_space = 1'000'000;
+  std::size_t pushes = 200;  // or
+  double seconds = 0;        // for so long
+  int in_flight = 4;
+};
+
+struct times {
+  double begun = 0, ended = 0;
+  std::vector<double> acknowledged;
+};
+
+class pushing_program final : public slot_program {
+ public:
+  pushing_program(load l, times& out) : load_(l), out_(out) {}
+  std::uint64_t clocks() const override { return 1; }
+  std::uint64_t examples_before(std::uint64_t) const override { return 0; }
+
+  void run(slot_session& session, std::uint64_t) override {
+    random_source random(7);
+    for (int i = 0; i < 16; ++i) {
+      std::vector<key_id> ids;
+      for (std::size_t k = 0; k < load_.keys; ++k)
+        ids.push_back(splitmix64(random.below(load_.key_space)));
+      std::sort(ids.begin(), ids.end());
+      ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+      keys_.push_back(*session.kv().keys(0, ids));
+      ones_.push_back(blob::copy_of(span<const float>(std::vector<float>(ids.size(), 1))));
+    }
+    out_.begun = seconds_now();
+    for (int i = 0; i < load_.in_flight; ++i) push_one(session);
+  }
+
+ private:
+  bool over() const {
+    return load_.seconds > 0 ? seconds_now() - out_.begun > load_.seconds : sent_ >= load_.pushes;
+  }
+  void push_one(slot_session& session) {
+    if (over()) return;
+    const auto which = sent_++ % keys_.size();
+    push_options options;
+    options.last = false;
+    session.kv().push(0, keys_[which], ones_[which], options, [this, &session](result<pushed>) {
+      out_.acknowledged.push_back(seconds_now());
+      ++answered_;
+      push_one(session);
+      if (answered_ < sent_) return;
+      out_.ended = seconds_now();
+      session.end_clock({});
+    });
+  }
+
+  const load load_;
+  times& out_;
+  std::vector<key_set> keys_;
+  std::vector<blob> ones_;
+  std::size_t sent_ = 0, answered_ = 0;
+};
+
+struct pushing_application final : application {
+  load l;
+  times out;
+  std::unique_ptr<slot_program> slot(std::uint32_t, meter&) override {
+    return std::make_unique<pushing_program>(l, out);
+  }
+  result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask&, meter&) override {
+    return error{errc::bad_request, "nothing to score"};
+  }
+};
+
+struct no_evaluation final : evaluation {
+  void clear() override {}
+  void add(const pb::EvaluatedPart&, const blob&) override {}
+  std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>&) const override {
+    return {};
+  }
+};
+
+cluster_settings cluster_of(const std::shared_ptr<pushing_application>& app, std::uint32_t copies) {
+  cluster_settings c;
+  auto& plan = c.scheduler.job.plan;
+  plan.set_slots(1);
+  auto* table = plan.add_tables();
+  table->set_name("weights");
+  table->set_kind("sparse");
+  table->set_value_type("f32");
+  table->set_width(1);
+  table->set_combine("each");
+  table->set_function("add");
+  table->set_schedule("constant");
+  table->set_clip("none");
+  table->set_initialiser("zero");
+  auto* t = plan.mutable_timings();
+  t->set_request_timeout(duration(10s).count());
+  t->set_hold(duration(1s).count());
+  t->set_patience(duration(600s).count());
+  t->set_backoff(duration(5ms).count());
+  t->set_backoff_limit(duration(50ms).count());
+  t->set_pull_retries(1000);
+  t->set_window(4);
+  t->set_report_every(duration(20ms).count());
+  t->set_beat_every(duration(50ms).count());
+  t->set_suspect_after(duration(150ms).count());
+  t->set_death_after(duration(300ms).count());
+  t->set_lease(duration(100ms).count());
+  c.beat_every = 50ms;
+  c.scheduler.job.servers = 3;
+  c.scheduler.job.copies = copies;
+  c.scheduler.scores = std::make_shared<no_evaluation>();
+  c.worker.app = app;
+  c.worker.faults = std::make_shared<fault_switches>();
+  c.files = posix_file_system();
+  return c;
+}
+
+bool finished(const pb::JobStatus& status) {
+  if (status.phase() == pb::JobStatus::FINISHED) return true;
+  std::fprintf(stderr, "copies_bench: %s\n", status.text().c_str());
+  return false;
+}
+
+bool measure_cost() {
+  std::printf("%9s | %14s %14s %14s | %8s %8s\n", "keys", "Mkeys/s, none", "one copy", "two copies",
+              "1 / none", "2 / none");
+  for (const std::size_t keys : {1'000, 10'000, 100'000}) {
+    std::vector<double> rate[3], ratio[3];
+    for (int turn = 0; turn < turns; ++turn) {
+      double now[3] = {};
+      for (std::uint32_t copies = 0; copies < 3; ++copies) {
+        auto app = std::make_shared<pushing_application>();
+        app->l.keys = keys;
+        app->l.pushes = 4'000'000 / keys;
+        if (!finished(run_local_cluster(cluster_of(app, copies)))) return false;
+        now[copies] =
+            static_cast<double>(app->l.pushes * keys) / 1e6 / (app->out.ended - app->out.begun);
+        rate[copies].push_back(now[copies]);
+        ratio[copies].push_back(now[copies] / now[0]);
+      }
+    }
+    std::printf("%9zu | %14.1f %14.1f %14.1f | %8.2f %8.2f\n", keys, median(rate[0]),
+                median(rate[1]), median(rate[2]), median(ratio[1]), median(ratio[2]));
+  }
+  return true;
+}
+
+bool measure_aggregation() {
+  std::printf("\n%12s | %10s %14s %14s %16s\n", "on their way", "pushes", "copy messages",
+              "bytes a push", "pushes a second");
+  for (const int in_flight : {1, 16}) {
+    auto app = std::make_shared<pushing_application>();
+    app->l.keys = 100;
+    app->l.key_space = 2'000;
+    app->l.pushes = 4'000;
+    app->l.in_flight = in_flight;
+    const auto cluster = cluster_of(app, 1);
+    virtual_settings s;
+    s.engine.cast = {3, 1};
+    s.engine.network.between.latency = 100us;
+    s.engine.network.node_bandwidth = 1e9;
+    s.engine.price.message_sent = 2000;
+    s.engine.price.message_received = 4000;
+    s.time_limit = 10min;
+    const auto r = run_virtual_cluster(cluster, s, {});
+    if (!finished(r.status)) return false;
+    const auto& copies = r.record.by_kind.at("copy");
+    std::printf("%12d | %10zu %14llu %14.0f %16.0f\n", in_flight, app->l.pushes,
+                static_cast<unsigned long long>(copies.messages),
+                static_cast<double>(copies.bytes) / static_cast<double>(app->l.pushes),
+                static_cast<double>(app->l.pushes) / troupe::seconds_of(r.record.virtual_time));
+  }
+  return true;
+}
+
+bool measure_failover() {
+  std::vector<double> gaps, rebuilding;
+  for (int i = 0; i < 20; ++i) {
+    auto app = std::make_shared<pushing_application>();
+    app->l.keys = 1'000;
+    app->l.key_space = 3'000'000;
+    app->l.seconds = 2.2;
+    auto c = cluster_of(app, 1);
+    c.scheduler.job.plan.mutable_timings()->set_transfer_rate(std::uint64_t{8} << 20);
+    c.events.push_back(
+        {planned_event::kind::kill, server_role(static_cast<std::uint32_t>(i % 3)), 1s});
+    if (!finished(run_local_cluster(c))) return false;
+    const auto& at = app->out.acknowledged;
+    std::size_t longest = 1;
+    for (std::size_t k = 1; k < at.size(); ++k)
+      if (at[k] - at[k - 1] > at[longest] - at[longest - 1]) longest = k;
+    gaps.push_back((at[longest] - at[longest - 1]) * 1e3);
+    const auto within = [&](double from, double until) {
+      return static_cast<double>(
+          std::count_if(at.begin(), at.end(), [&](double t) { return from <= t && t < until; }));
+    };
+    const auto before = at[longest - 1], after = at[longest];
+    rebuilding.push_back(within(after + 0.02, after + 0.42) / within(before - 0.4, before));
+  }
+  std::sort(gaps.begin(), gaps.end());
+  std::printf(
+      "\nfailover, 20 kills: median %.0f ms, from %.0f to %.0f ms; pushes while copies are filled, "
+      "of those before: %.2f\n",
+      median(gaps), gaps.front(), gaps.back(), median(rebuilding));
+  return true;
+}
+
+}  // namespace
+}  // namespace troupe::bench
+
+int main() {
+  using namespace troupe::bench;
+  return measure_cost() && measure_aggregation() && measure_failover() ? 0 : 1;
+}

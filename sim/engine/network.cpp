@@ -99,16 +99,19 @@ caf::strong_actor_ptr network::proxy_for(node_number from, const caf::strong_act
       target->id(), name_of(home), &system_.actors(), config, known.way.get());
   l.proxies.push_back(key);
   auto& peers = known_by_[target->id()];
-  if (peers.empty()) {
+  const bool first = peers.empty();
+  if (l.connection == 0 || std::find(peers.begin(), peers.end(), from) == peers.end())
+    peers.push_back(from);
+  auto proxy = known.proxy;
+  if (first) {
+    // Last: of one that has ended already it is told at once, and who knew it is forgotten.
     const auto weak = caf::actor_cast<caf::weak_actor_ptr>(target);
     target->get()->attach_functor([this, weak, home, life](const caf::error& reason) {
       if (const auto strong = caf::actor_cast<caf::strong_actor_ptr>(weak))
         on_end_of(strong, home, life, reason);
     });
   }
-  if (l.connection == 0 || std::find(peers.begin(), peers.end(), from) == peers.end())
-    peers.push_back(from);
-  return known.proxy;
+  return proxy;
 }
 
 void network::carry(route& way, caf::mailbox_element_ptr what) {

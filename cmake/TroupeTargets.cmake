@@ -21,6 +21,12 @@ function(troupe_use_caf_pch target)
     target_precompile_headers(troupe_caf_pch PRIVATE <caf/all.hpp>)
   endif()
   target_precompile_headers(${target} REUSE_FROM troupe_caf_pch)
+  # The header was compiled as for a library, and can be used by nothing else.
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
 endfunction()
 
 # troupe_protobuf(TARGET FILE.proto ...): generates NAME.pb.h beside the folder's path in the build tree, so that

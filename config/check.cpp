@@ -54,6 +54,11 @@ void check_tables(const Job& job, misfits& found) {
       found.push_back({key, "the linear app has no such table; its tables are weights and bias" +
                                 (near.empty() ? "" : "; did you mean tables." + near + "?")});
     }
+    if (job.model().app() == "linear" && table.has_width() && table.width() != 1)
+      found.push_back({key + ".width", "the linear app has one value to a key"});
+    const bool bounded_keys = table.kind() == "dense" || table.partition() == "range";
+    if (job.model().app() == "external" && bounded_keys && !table.has_first())
+      found.push_back({key + ".first", "a table of a range needs first and last"});
     const auto whole = table_of(job, name);
     if (table.has_combine()) check_combine(job, key + ".combine", table.combine(), found);
     if (table.has_updater()) check_updater(key + ".updater", whole.updater(), found);

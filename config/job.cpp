@@ -22,7 +22,8 @@ struct named_text {
 
 result<Job> read_job(const std::vector<named_text>& layers, const overrides& set,
                      const bases& paths) {
-  reading r;
+  Job job;
+  reading r(job);
   for (const auto& layer : layers) {
     const auto tree = parse_toml(layer.text, layer.name);
     if (!tree) return tree.failure();
@@ -37,12 +38,13 @@ result<Job> read_job(const std::vector<named_text>& layers, const overrides& set
       r.faults().add({}, "", override_tree.failure().text);
   }
   r.finish(name, paths.of_rest);
+  if (job.model().app() == "external") r.faults().forget("data.train");  // its data are its own
   // Whether values fit together can be told only of values that were understood.
   if (r.faults().empty())
-    for (auto& m : misfits_of(r.job()))
+    for (auto& m : misfits_of(job))
       r.faults().add(r.place_of(m.key, name), m.key, std::move(m.text));
   if (!r.faults().empty()) return r.faults().as_error();
-  return std::move(r.job());
+  return job;
 }
 
 bool penalised(const Job& job, const std::string& table) {

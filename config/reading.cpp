@@ -4,7 +4,7 @@ namespace troupe::config {
 
 void reading::read(const node& tree, const path_base& paths) {
   paths_ = paths;
-  read_section(job_, "", tree);
+  read_section(root_, "", tree);
 }
 
 void reading::read_section(Message& into, const std::string& path, const node& table) {
@@ -15,7 +15,7 @@ void reading::read_section(Message& into, const std::string& path, const node& t
       places_[key] = entry.value.where;
       read_field(into, *field, key, entry.value);
     } else {
-      const auto meant = probable_key(section, path, entry.key);
+      const auto meant = probable_key(*root_.GetDescriptor(), section, path, entry.key);
       faults_.add(entry.where, key,
                   meant.empty() ? "unknown key" : "unknown key; did you mean " + meant + "?");
     }
@@ -129,7 +129,7 @@ void reading::read_entries(Message& into, const FieldDescriptor& field, const st
 void reading::finish(const std::string& source, const path_base& paths) {
   source_ = source;
   paths_ = paths;
-  fill(job_, "");
+  fill(root_, "");
 }
 
 // What inherits, and the sections that the user names, stay as they are written.

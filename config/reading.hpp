@@ -1,12 +1,11 @@
 #pragma once
-// From the tree of a job file to its protobuf message, by reflection. Collects all that is wrong;
+// From the tree of a file to its protobuf message, by reflection. Collects all that is wrong;
 // what is wrong is left out of the message.
 
 #include <map>
 #include <string>
 
 #include "config/findings.hpp"
-#include "config/job.pb.h"
 #include "config/paths.hpp"
 #include "config/schema.hpp"
 #include "config/toml_tree.hpp"
@@ -16,12 +15,13 @@ namespace troupe::config {
 
 class reading {
  public:
-  // Reads a tree into the job. Values replace those read before, lists as a whole.
+  // The whole of the file's message: of a job, or a manifest. It outlives the reading.
+  explicit reading(Message& root) : root_(root) {}
+  // Reads a tree into it. Values replace those read before, lists as a whole.
   void read(const node& tree, const path_base& paths);
   // Fills defaults in; `source` is where a missing key is missed.
   void finish(const std::string& source, const path_base& paths);
 
-  Job& job() { return job_; }
   findings& faults() { return faults_; }
   // Where a key, or else its nearest section, was written last; {source} if nowhere.
   place place_of(const std::string& key, const std::string& source) const;
@@ -44,7 +44,7 @@ class reading {
   void fill(Message& section, const std::string& path);
   bool is_table(const std::string& key, const node& value);
 
-  Job job_;
+  Message& root_;
   findings faults_;
   std::map<std::string, place> places_;
   path_base paths_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "config/job.hpp"
+#include "config/manifest.hpp"
 #include "config/schema.hpp"
 #include "config/values.hpp"
 
@@ -106,9 +107,9 @@ void collect(const Descriptor& section, const std::string& path, bool optional,
   }
 }
 
-std::vector<part> parts_of_reference() {
+std::vector<part> parts_of_reference(const Descriptor& root) {
   std::vector<part> parts;
-  collect(*Job::descriptor(), "", false, parts);
+  collect(root, "", false, parts);
   return parts;
 }
 
@@ -172,7 +173,7 @@ std::string reference_text() {
       "# Every key of a job file, with what it means, the values it takes, and its default.\n"
       "# This is a job file itself, in which nothing is changed: data.train is all that it "
       "lacks.\n";
-  for (const auto& p : parts_of_reference()) {
+  for (const auto& p : parts_of_reference(*Job::descriptor())) {
     text += "\n\n" + comment(p.doc) + (p.optional ? "# " : "") + p.title + "\n";
     for (const auto* key : p.keys) text += key_entry(p, *key);
     if (p.named) {
@@ -184,12 +185,11 @@ std::string reference_text() {
   return text;
 }
 
-std::string reference_markdown() {
-  std::string text = "# Configuration\n\n" + std::string(introduction) +
-                     "\nThis page is printed by `troupe config --markdown`; `troupe config` prints "
-                     "the same as a job "
-                     "file.\n";
-  for (const auto& p : parts_of_reference()) {
+namespace {
+
+std::string tables_of(const Descriptor& root) {
+  std::string text;
+  for (const auto& p : parts_of_reference(root)) {
     text += "\n## `" + p.title + "`\n\n" + p.doc +
             "\n\n| key | value | default | meaning |\n| --- | --- | --- | --- |\n";
     for (const auto* key : p.keys) {
@@ -206,6 +206,26 @@ std::string reference_markdown() {
     }
   }
   return text;
+}
+
+constexpr const char* manifest_introduction =
+    R"(A manifest says which nodes make a cluster, and where they are. It is a TOML file, written as job files are
+(docs/configuration.md), and the same on all machines; paths in it are relative to its folder.
+)";
+
+}  // namespace
+
+std::string reference_markdown() {
+  return "# Configuration\n\n" + std::string(introduction) +
+         "\nThis page is printed by `troupe config --markdown`; `troupe config` prints the same as "
+         "a job file.\n" +
+         tables_of(*Job::descriptor());
+}
+
+std::string manifest_reference_markdown() {
+  return "# The manifest\n\n" + std::string(manifest_introduction) +
+         "\nThis page is printed by `troupe manifest --markdown`.\n" +
+         tables_of(*Manifest::descriptor());
 }
 
 }  // namespace troupe::config

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "config/job.pb.h"
 #include "core/text.hpp"
 
 namespace troupe::config {
@@ -50,14 +49,14 @@ std::string joined(const std::string& section, const std::string& key) {
   return section.empty() ? key : section + "." + key;
 }
 
-std::string probable_key(const Descriptor& section, const std::string& path,
+std::string probable_key(const Descriptor& root, const Descriptor& section, const std::string& path,
                          const std::string& word) {
   std::vector<std::string> here, everywhere;
   for (const auto* field : fields_of(section)) here.push_back(field->name());
   if (const auto near = nearest(word, here); !near.empty()) return joined(path, near);
   for (const auto& known : here)
     if (word.size() > 2 && known.rfind(word, 0) == 0) return joined(path, known);
-  collect(*Job::descriptor(), "", everywhere);
+  collect(root, "", everywhere);
   for (const auto& known : everywhere)
     if (leaf(known) == word) return known;
   return "";

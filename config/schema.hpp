@@ -30,9 +30,9 @@ std::vector<const FieldDescriptor*> fields_of(const Descriptor& section);
 std::string joined(const std::string& section,
                    const std::string& key);  // "training" and "epochs" to "training.epochs"
 
-// The key that `word`, unknown in the section at `path`, probably meant: a near one of the section,
-// or one of the same name elsewhere; empty if there is none.
-std::string probable_key(const Descriptor& section, const std::string& path,
+// The key of the file `root` that `word`, unknown in the section at `path`, probably meant: a near
+// one of the section, or one of the same name elsewhere; empty if there is none.
+std::string probable_key(const Descriptor& root, const Descriptor& section, const std::string& path,
                          const std::string& word);
 
 // The entries of a map field, by name.

@@ -1,4 +1,5 @@
 #include "config/job.hpp"
+#include "config/manifest.hpp"
 #include "config/paths.hpp"
 #include "config/schema.hpp"
 #include "config/values.hpp"
@@ -75,11 +76,23 @@ class writer {
 
 }  // namespace
 
-std::string to_toml(const Job& job) {
+namespace {
+
+std::string written(const Message& message) {
   writer w;
-  w.section(job, "");
+  w.section(message, "");
   auto text = w.take();
   return text.empty() ? text : text.substr(1);  // without the blank line before the first section
+}
+
+}  // namespace
+
+std::string to_toml(const Job& job) {
+  return written(job);
+}
+
+std::string to_toml(const Manifest& manifest) {
+  return written(manifest);
 }
 
 }  // namespace troupe::config

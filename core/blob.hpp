@@ -6,6 +6,7 @@
 // A blob's start is aligned to 8 bytes (`alignment`), so it can be read as keys (u64), f32 or f64
 // in place.
 
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -42,6 +43,16 @@ class blob {
     made.data_ = std::shared_ptr<const std::byte>(std::move(storage), writable);
     made.size_ = size;
     return {std::move(made), writable};
+  }
+
+  // A part of it, which shares its bytes. `at` and what is beyond must keep to the alignment.
+  blob part(std::size_t at, std::size_t size) const {
+    assert(at + size <= size_);
+    blob made;
+    if (size == 0) return made;
+    made.data_ = std::shared_ptr<const std::byte>(data_, data_.get() + at);
+    made.size_ = size;
+    return made;
   }
 
   const std::byte* data() const { return data_.get(); }

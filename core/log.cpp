@@ -1,6 +1,7 @@
 #include "core/log.hpp"
 
 #include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
@@ -87,6 +88,9 @@ result<void> configure_log(const log_settings& settings) {
   try {
     if (settings.file.empty())
       s.sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    else if (settings.rotate_at > 0)
+      s.sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(
+          settings.file, settings.rotate_at, settings.kept);
     else
       s.sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(settings.file);
   } catch (const spdlog::spdlog_ex& failed) {

@@ -48,6 +48,10 @@ void for_each_message_type(Visitor&& visit) {
   visit(pb::LoadPart{}, "troupe.LoadPart");
   visit(pb::LoadedPart{}, "troupe.LoadedPart");
   visit(pb::StopJob{}, "troupe.StopJob");
+  visit(pb::CommandReply{}, "troupe.CommandReply");
+  visit(pb::TakeCheckpoint{}, "troupe.TakeCheckpoint");
+  visit(pb::JobQuery{}, "troupe.JobQuery");
+  visit(pb::JobText{}, "troupe.JobText");
   visit(pb::StatusQuery{}, "troupe.StatusQuery");
   visit(pb::JobStatus{}, "troupe.JobStatus");
 }

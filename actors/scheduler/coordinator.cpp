@@ -35,14 +35,20 @@ coordinator::coordinator(job_settings settings, evaluation& scores, instant now,
   if (before != nullptr) take_up(*before, now);
 }
 
-void coordinator::on_stop(const pb::StopJob& stop, instant now) {
-  if (ended() || interrupted_) return;
+pb::CommandReply coordinator::on_stop(const pb::StopJob& stop, instant now) {
+  pb::CommandReply reply;
+  reply.set_accepted(!ended());
+  reply.set_text(ended() ? "the job has ended" : "training ends, and the model is saved");
+  if (ended() || interrupted_) return reply;
   interrupted_ = changed_ = true;
-  if (phase_ < pb::JobStatus::TRAINING)
-    return fail(errc::interrupted, "stopped before training began: " + stop.reason(), now);
+  if (phase_ < pb::JobStatus::TRAINING) {
+    fail(errc::interrupted, "stopped before training began: " + stop.reason(), now);
+    return reply;
+  }
   pb::StopSlots request;
   request.set_reason(stop.reason());
   for (const auto& [worker, n] : workers_) commands_.push_back(send_stop{worker, request});
+  return reply;
 }
 
 void coordinator::on_time(instant now) {
@@ -77,6 +83,76 @@ std::vector<command> coordinator::take_commands() {
   return std::exchange(commands_, {});
 }
 
+void coordinator::on_asked(const pb::StatusQuery& query) {
+  if (!ended()) return;
+  auto& nodes = query.role() == pb::SERVER ? servers_ : workers_;
+  if (const auto found = nodes.find(query.index());
+      found != nodes.end() && found->second.incarnation <= query.incarnation())
+    found->second.knows_end = true;
+}
+
+// Nodes that live, as far as is known, and have not heard of the end.
+std::uint32_t coordinator::unaware(instant now) const {
+  if (!ended()) return 0;
+  const duration death(settings_.plan.timings().death_after());
+  std::uint32_t count = 0;
+  const auto add = [&](role_id id, const node& n) {
+    const bool silent = death > duration::zero() && detector_.silence(id, now) > death;
+    if (n.alive() && !n.knows_end && !silent) ++count;
+  };
+  for (const auto& [index, n] : servers_) add(server_role(index), n);
+  for (const auto& [index, n] : workers_) add(worker_role(index), n);
+  return count;
+}
+
+pb::NodeStatus coordinator::status_of(role_id id, const node& n, instant now) const {
+  pb::NodeStatus one;
+  one.set_role(id.role);
+  one.set_index(id.index);
+  one.set_incarnation(n.incarnation);
+  std::uint32_t has = 0;
+  bool involved = false;
+  if (id.role == pb::SERVER) {
+    for (const auto& e : view_.shards()) {
+      has += e.primary() == id.index ? 1 : 0;
+      involved |= e.involves(id.index);
+      if (e.primary() != id.index) continue;
+      if (const auto keys = load_.find(e.number); keys != load_.end())
+        one.set_keys(one.keys() + keys->second);
+      if (const auto rows = rows_.find(e.number); rows != rows_.end())
+        one.set_rows(one.rows() + rows->second);
+    }
+  } else {
+    for (std::uint32_t slot = 0; slot < board_.slots(); ++slot)
+      has += board_.owner(slot) == id.index ? 1 : 0;
+    involved = has > 0;
+  }
+  one.set_shards(has);
+  one.set_silent_ns(detector_.silence(id, now).count());
+  for (const auto& text : n.waits) one.add_waiting_for(text);
+  one.set_state(n.dead       ? pb::NodeStatus::DEAD
+                : !n.joined  ? pb::NodeStatus::ABSENT
+                : n.draining ? (involved ? pb::NodeStatus::DRAINING : pb::NodeStatus::DRAINED)
+                : detector_.suspects(id) ? pb::NodeStatus::SUSPECTED
+                                         : pb::NodeStatus::ALIVE);
+  return one;
+}
+
+pb::JobStatus coordinator::brief_status(const pb::StatusQuery& query, instant now) const {
+  pb::JobStatus s;
+  s.set_phase(phase_);
+  s.set_interrupted(interrupted_);
+  s.set_unaware(unaware(now));
+  const auto& nodes = query.role() == pb::SERVER ? servers_ : workers_;
+  const auto asker = nodes.find(query.index());
+  if (query.role() != pb::ROLE_UNSPECIFIED && asker != nodes.end())
+    *s.add_nodes() = status_of({query.role(), query.index()}, asker->second, now);
+  if (!failure_) return s;
+  s.set_code(static_cast<std::int32_t>(failure_->code));
+  s.set_text(failure_->text);
+  return s;
+}
+
 pb::JobStatus coordinator::status(bool with_view, instant now) const {
   pb::JobStatus s;
   s.set_phase(phase_);
@@ -101,38 +177,12 @@ pb::JobStatus coordinator::status(bool with_view, instant now) const {
   s.set_failovers(failovers_);
   s.set_generation(generation_);
   s.set_checkpoint(latest_checkpoint_);
+  s.set_job(settings_.plan.name());
+  s.set_unaware(unaware(now));
   if (!with_view) return s;
   if (!view_.empty()) *s.mutable_view() = view_.to_message();
-  const auto add = [&](role_id id, const node& n) {
-    auto* one = s.add_nodes();
-    one->set_role(id.role);
-    one->set_index(id.index);
-    one->set_incarnation(n.incarnation);
-    std::uint32_t has = 0;
-    bool involved = false;
-    if (id.role == pb::SERVER) {
-      for (const auto& e : view_.shards()) {
-        has += e.primary() == id.index ? 1 : 0;
-        involved |= e.involves(id.index);
-        if (e.primary() == id.index && load_.count(e.number))
-          one->set_keys(one->keys() + load_.at(e.number));
-      }
-    } else {
-      for (std::uint32_t slot = 0; slot < board_.slots(); ++slot)
-        has += board_.owner(slot) == id.index ? 1 : 0;
-      involved = has > 0;
-    }
-    one->set_shards(has);
-    one->set_silent_ns(detector_.silence(id, now).count());
-    for (const auto& text : n.waits) one->add_waiting_for(text);
-    one->set_state(n.dead       ? pb::NodeStatus::DEAD
-                   : !n.joined  ? pb::NodeStatus::ABSENT
-                   : n.draining ? (involved ? pb::NodeStatus::DRAINING : pb::NodeStatus::DRAINED)
-                   : detector_.suspects(id) ? pb::NodeStatus::SUSPECTED
-                                            : pb::NodeStatus::ALIVE);
-  };
-  for (const auto& [index, n] : servers_) add(server_role(index), n);
-  for (const auto& [index, n] : workers_) add(worker_role(index), n);
+  for (const auto& [index, n] : servers_) *s.add_nodes() = status_of(server_role(index), n, now);
+  for (const auto& [index, n] : workers_) *s.add_nodes() = status_of(worker_role(index), n, now);
   return s;
 }
 

@@ -148,8 +148,9 @@ class coordinator {
   void on_beat(const pb::Beat& beat, instant now);
   pb::LeaseReply on_lease(const pb::LeaseRequest& request, instant now);
   void on_report(const pb::ServerReport& report, instant now);
-  void on_drain(const pb::DrainNode& drain, instant now);
-  void on_rebalance(const pb::Rebalance& request, instant now);
+  pb::CommandReply on_drain(const pb::DrainNode& drain, instant now);
+  pb::CommandReply on_rebalance(const pb::Rebalance& request, instant now);
+  pb::CommandReply on_take_checkpoint(instant now);
   void on_down(const pb::NodeDown& down, instant now);
   void on_view(std::uint32_t server, std::uint64_t number, const result<pb::ViewReply>& reply,
                instant now);
@@ -164,12 +165,17 @@ class coordinator {
   void on_publish(const result<void>& outcome, instant now);
   void on_checkpoint(std::uint64_t number, const result<void>& outcome, instant now);
   void on_checkpoint_read(const result<std::optional<found_checkpoint>>& found, instant now);
-  void on_stop(const pb::StopJob& stop, instant now);
+  pb::CommandReply on_stop(const pb::StopJob& stop, instant now);
+  // A node asks whether the job has ended, and now knows.
+  void on_asked(const pb::StatusQuery& query);
   void on_time(instant now);  // every few hundred milliseconds
 
   // Outputs.
   std::vector<command> take_commands();
   pb::JobStatus status(bool with_view = false, instant now = {}) const;
+  pb::JobStatus brief_status(const pb::StatusQuery& query, instant now) const;
+  const pb::JobPlan& plan() const { return settings_.plan; }
+  const view& present_view() const { return view_; }
   bool ended() const {
     return phase_ == pb::JobStatus::FINISHED || phase_ == pb::JobStatus::FAILED;
   }
@@ -183,6 +189,7 @@ class coordinator {
     bool joined = false;
     bool dead = false;
     bool draining = false;
+    bool knows_end = false;
     bool view_installed = false;           // servers
     std::optional<instant> view_sent;      // and not answered yet
     std::optional<pb::EvaluateTask> task;  // workers: what it works on
@@ -212,6 +219,8 @@ class coordinator {
   void fail_if_nobody_is_left(instant now);
   std::uint64_t next_view_number() { return (incarnation_ << 32) + ++views_; }
   void note(instant now, std::string text);
+  std::uint32_t unaware(instant now) const;
+  pb::NodeStatus status_of(role_id id, const node& n, instant now) const;
 
   // ---- coordinator_slots.cpp
   void start_training(instant now);
@@ -275,7 +284,7 @@ class coordinator {
   std::set<std::pair<std::uint32_t, std::uint64_t>> filled_, still_;
   std::set<std::pair<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t>> failed_;
   std::map<std::uint32_t, std::uint64_t> load_;  // keys moved, by shard
-  std::map<std::uint32_t, instant> leased_;      // by server
+  std::map<std::uint32_t, std::uint64_t> rows_;  // by shard
   std::optional<instant> nobody_since_;          // no server, or no worker
   slot_board board_;
   std::uint32_t restarts_ = 0, failovers_ = 0;
@@ -315,6 +324,7 @@ class coordinator {
     bool publishing = false;
   };
   std::optional<checkpoint_under_way> checkpoint_;
+  bool checkpoint_asked_ = false;        // by an administrator, beside the regular ones
   std::uint64_t checkpoints_ = 0;        // numbers given
   std::uint64_t latest_checkpoint_ = 0;  // 0: none
   std::uint64_t next_checkpoint_ = 0;    // clock

@@ -149,14 +149,13 @@ void coordinator::on_beat(const pb::Beat& beat, instant now) {
 }
 
 // The leave of a primary without copies: as long as it is not dead.
-pb::LeaseReply coordinator::on_lease(const pb::LeaseRequest& request, instant now) {
+pb::LeaseReply coordinator::on_lease(const pb::LeaseRequest& request, instant) {
   pb::LeaseReply reply;
   const auto found = servers_.find(request.server());
   const bool ours = found != servers_.end() && found->second.alive() &&
                     found->second.incarnation == request.incarnation();
   if (request.view() < view_.number()) *reply.mutable_view() = view_.to_message();
   if (!ours || request.view() < view_.number()) return reply;
-  leased_[request.server()] = now;
   reply.set_granted(true);
   return reply;
 }
@@ -169,7 +168,10 @@ void coordinator::on_report(const pb::ServerReport& report, instant now) {
   bool news = false;
   for (const auto& s : report.shards()) {
     if (!s.waiting_for().empty()) n.waits.push_back(s.waiting_for());
-    if (s.primary()) load_[s.shard()] = s.keys();
+    if (s.primary()) {
+      load_[s.shard()] = s.keys();
+      rows_[s.shard()] = s.rows();
+    }
     const auto* e = view_.find(s.shard());
     if (e == nullptr || e->epoch != s.epoch()) continue;
     const auto key = std::pair(s.shard(), s.epoch());
@@ -187,22 +189,45 @@ void coordinator::on_report(const pb::ServerReport& report, instant now) {
 
 // ---- leaving
 
-void coordinator::on_drain(const pb::DrainNode& drain, instant now) {
+pb::CommandReply coordinator::on_drain(const pb::DrainNode& drain, instant now) {
+  pb::CommandReply reply;
   auto& nodes = drain.role() == pb::SERVER ? servers_ : workers_;
   const auto found = nodes.find(drain.index());
-  if (found == nodes.end() || found->second.draining || ended()) return;
+  const auto name = to_string({drain.role(), drain.index()});
+  const auto others = [&] {
+    return std::any_of(nodes.begin(), nodes.end(), [&](const auto& n) {
+      return n.first != drain.index() && n.second.alive() && !n.second.draining;
+    });
+  };
+  if (ended())
+    reply.set_text("the job has ended");
+  else if (found == nodes.end() || !found->second.alive())
+    reply.set_text(name + " is not there");
+  else if (found->second.draining)
+    reply.set_text(name + " is being drained already");
+  else if (!others())
+    reply.set_text(name + " is the last of its kind: nobody could take what it has");
+  if (!reply.text().empty()) return reply;
+  reply.set_accepted(true);
+  reply.set_text("what " + name + " has goes to others");
   found->second.draining = changed_ = true;
   note(now, to_string({drain.role(), drain.index()}) + " is drained");
   if (drain.role() == pb::SERVER)
     replan(now);
   else
     take_slots_from(drain.index(), now);
+  return reply;
 }
 
-void coordinator::on_rebalance(const pb::Rebalance&, instant now) {
-  if (view_.empty() || ended()) return;
+pb::CommandReply coordinator::on_rebalance(const pb::Rebalance&, instant now) {
+  pb::CommandReply reply;
+  reply.set_text(ended() ? "the job has ended" : "there are no shards yet");
+  if (view_.empty() || ended()) return reply;
+  reply.set_accepted(true);
+  reply.set_text("the load is even already");
   const auto plan = plan_rebalancing(view_, facts().servers, load_);
-  if (plan.targets.empty() && !plan.split) return;
+  if (plan.targets.empty() && !plan.split) return reply;
+  reply.set_text("shards move to even out the load");
   changed_ = true;
   for (const auto& [shard, server] : plan.targets) {
     targets_[shard] = server;
@@ -217,6 +242,7 @@ void coordinator::on_rebalance(const pb::Rebalance&, instant now) {
     for (const auto& [shard, server] : more.targets) targets_[shard] = server;
   }
   replan(now);
+  return reply;
 }
 
 // A supervisor's word, which comes sooner than silence is noticed.
@@ -325,8 +351,9 @@ void coordinator::publish(view next, instant now) {
     for (auto i = set->begin(); i != set->end();) i = past(*i) ? set->erase(i) : std::next(i);
   for (auto i = failed_.begin(); i != failed_.end();)
     i = past(i->first) ? failed_.erase(i) : std::next(i);
-  for (auto i = load_.begin(); i != load_.end();)
-    i = view_.find(i->first) == nullptr ? load_.erase(i) : std::next(i);
+  for (auto* by_shard : {&load_, &rows_})
+    for (auto i = by_shard->begin(); i != by_shard->end();)
+      i = view_.find(i->first) == nullptr ? by_shard->erase(i) : std::next(i);
   for (auto i = targets_.begin(); i != targets_.end();)
     i = view_.find(i->first) == nullptr ? targets_.erase(i) : std::next(i);
   for (auto& [server, n] : servers_) {

@@ -22,7 +22,8 @@ std::string partial_checkpoint_folder(const std::string& folder, std::uint64_t n
 // Bulk-synchronous, the cut is right after a clock that is chosen ahead; else each shard is written
 // as it is, with its own numbers.
 void coordinator::begin_checkpoint_if_due(instant now) {
-  if (settings_.checkpoint_every == 0 || settings_.checkpoint_folder.empty()) return;
+  if (settings_.checkpoint_folder.empty()) return;
+  if (settings_.checkpoint_every == 0 && !checkpoint_asked_) return;
   if (checkpoint_) {
     // Slots that have finished may have made its clock impossible; shards that failed are retried
     // by the next one.
@@ -99,6 +100,7 @@ void coordinator::on_checkpoint(std::uint64_t number, const result<void>& outcom
   if (!outcome)
     return abandon_checkpoint(outcome.failure().text, clock + settings_.checkpoint_every, now);
   checkpoint_.reset();
+  checkpoint_asked_ = false;
   changed_ = true;
   latest_checkpoint_ = number;
   next_checkpoint_ = clock + settings_.checkpoint_every;
@@ -116,9 +118,29 @@ void coordinator::abandon_checkpoint(const std::string& why, std::uint64_t next,
          format("checkpoint %llu was abandoned: ", static_cast<unsigned long long>(number)) + why);
   checkpoint_.reset();
   checkpoint_saves_.give_up();
-  next_checkpoint_ = next;
+  // One that was asked for has no rhythm to fall back on.
+  next_checkpoint_ = checkpoint_asked_ ? std::max(next, board_.largest_clock() + 2) : next;
   changed_ = true;
   if (finishes_) finish();
+}
+
+pb::CommandReply coordinator::on_take_checkpoint(instant now) {
+  pb::CommandReply reply;
+  if (settings_.checkpoint_folder.empty())
+    reply.set_text("the job has no folder for checkpoints: set checkpoint.folder");
+  else if (phase_ != pb::JobStatus::TRAINING || board_.all_finished())
+    reply.set_text("checkpoints are taken while the job trains");
+  else if (checkpoint_)
+    reply.set_text("a checkpoint is being taken already");
+  if (!reply.text().empty()) return reply;
+  checkpoint_asked_ = changed_ = true;
+  next_checkpoint_ = bulk_synchronous() ? board_.largest_clock() + 2 : board_.smallest_clock();
+  reply.set_accepted(true);
+  reply.set_text(format("checkpoint %llu will be taken at clock %llu",
+                        static_cast<unsigned long long>(checkpoints_ + 1),
+                        static_cast<unsigned long long>(next_checkpoint_)));
+  begin_checkpoint_if_due(now);
+  return reply;
 }
 
 // ---- more dead than copies

@@ -46,7 +46,11 @@ void scheduler_state::open_log() {
     log_ = *std::move(log);
     const auto& before = log_->before();
     // What an earlier run left behind is none of this one's.
-    const bool goes_on = before && before->job() == setup_.job.plan.name() && env_.incarnation > 1;
+    const bool mine = before && before->job() == setup_.job.plan.name();
+    const bool ended = before && (before->phase() == pb::JobStatus::FINISHED ||
+                                  before->phase() == pb::JobStatus::FAILED);
+    const bool goes_on = mine && (env_.incarnation > setup_.first_incarnation ||
+                                  (ended ? setup_.take_up_ended : setup_.take_up_unfinished));
     begin(log_->incarnation(), goes_on ? &*before : nullptr);
   };
   const bool taken = in_background(
@@ -85,14 +89,13 @@ scheduler_actor::behavior_type scheduler_state::behaviour() {
         carry_out();
       },
       [this](drain_atom, const pb::DrainNode& drain) {
-        if (!job_) return;
-        job_->on_drain(drain, now());
-        carry_out();
+        return decide([&] { return job_->on_drain(drain, now()); });
       },
       [this](even_atom, const pb::Rebalance& request) {
-        if (!job_) return;
-        job_->on_rebalance(request, now());
-        carry_out();
+        return decide([&] { return job_->on_rebalance(request, now()); });
+      },
+      [this](take_atom, const pb::TakeCheckpoint&) {
+        return decide([&] { return job_->on_take_checkpoint(now()); });
       },
       [this](down_atom, const pb::NodeDown& down) {
         if (!job_) return;
@@ -110,12 +113,14 @@ scheduler_actor::behavior_type scheduler_state::behaviour() {
         carry_out();
       },
       [this](status_atom, const pb::StatusQuery& query) {
-        return job_ ? job_->status(query.with_view(), now()) : pb::JobStatus{};
+        if (!job_) return pb::JobStatus{};
+        job_->on_asked(query);
+        return query.brief() ? job_->brief_status(query, now())
+                             : job_->status(query.with_view(), now());
       },
+      [this](job_atom, const pb::JobQuery&) { return describe_job(); },
       [this](stop_atom, const pb::StopJob& stop) {
-        if (!job_) return;
-        job_->on_stop(stop, now());
-        carry_out();
+        return decide([&] { return job_->on_stop(stop, now()); });
       },
       [this](tick_atom) {
         self_->delayed_send(self_, tick(), tick_atom::value);
@@ -125,6 +130,27 @@ scheduler_actor::behavior_type scheduler_state::behaviour() {
       },
       [this](done_atom, std::uint64_t job) { jobs_.finished(job); },
   };
+}
+
+template <class Decision>
+pb::CommandReply scheduler_state::decide(Decision decision) {
+  pb::CommandReply reply;
+  reply.set_text("the scheduler is starting");
+  if (!job_) return reply;
+  reply = decision();
+  carry_out();
+  return reply;
+}
+
+pb::JobText scheduler_state::describe_job() const {
+  pb::JobText text;
+  if (!job_) return text;
+  text.set_known(true);
+  text.set_configuration(setup_.configuration);
+  text.set_train_rows(setup_.train_rows);
+  *text.mutable_plan() = job_->plan();
+  if (!job_->present_view().empty()) *text.mutable_view() = job_->present_view().to_message();
+  return text;
 }
 
 // Several times within what makes a node suspected.

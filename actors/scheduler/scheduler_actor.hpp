@@ -27,6 +27,15 @@ struct scheduler_setup {
   // Where its state is written down, so that it can start again; empty: it cannot.
   std::string state_folder;
   std::shared_ptr<checkpoint_store> checkpoints;  // null: there are none
+  // A log whose job has not ended is taken up, also by a process that is new.
+  bool take_up_unfinished = false;
+  // One that has ended is taken up too: others have still to hear of its end.
+  bool take_up_ended = false;
+  std::uint64_t first_incarnation = 1;  // a later one takes up whatever the first has left
+  // What processes that will be workers are told: the effective job file, and the rows that it was
+  // planned for.
+  std::string configuration;
+  std::uint64_t train_rows = 0;
 };
 
 class scheduler_state {
@@ -44,6 +53,9 @@ class scheduler_state {
   void begin(std::uint64_t incarnation, const pb::SchedulerState* before);
   // Carries out the coordinator's commands, after what they follow from has been written down.
   void carry_out(std::function<void()> first = {});
+  template <class Decision>
+  pb::CommandReply decide(Decision decision);
+  pb::JobText describe_job() const;
   void perform_all(const std::vector<command>& commands);
   template <class Job, class Then>
   bool in_background(Job job, Then then);

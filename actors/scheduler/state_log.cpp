@@ -67,6 +67,14 @@ std::string state_log::path_of(std::uint64_t number) const {
   return folder_ + format("/scheduler-%llu.log", static_cast<unsigned long long>(number));
 }
 
+result<std::optional<pb::SchedulerState>> state_log::peek(std::shared_ptr<file_system> files,
+                                                          const std::string& folder) {
+  if (!files->exists(folder)) return std::optional<pb::SchedulerState>{};
+  state_log log(std::move(files), folder);
+  if (auto read = log.read_all(); !read) return read.failure();
+  return log.before_;
+}
+
 result<std::unique_ptr<state_log>> state_log::open(std::shared_ptr<file_system> files,
                                                    const std::string& folder) {
   std::unique_ptr<state_log> log(new state_log(std::move(files), folder));

@@ -19,6 +19,9 @@ namespace troupe {
 
 class state_log {
  public:
+  // The last record of a log that nobody has open, if there is one.
+  static result<std::optional<pb::SchedulerState>> peek(std::shared_ptr<file_system> files,
+                                                        const std::string& folder);
   // Takes the lock, reads what there is, and begins a new file. `incarnation` of who opens it is
   // one more than that of whoever did before.
   static result<std::unique_ptr<state_log>> open(std::shared_ptr<file_system> files,

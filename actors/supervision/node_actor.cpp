@@ -62,7 +62,8 @@ void node_state::on_death(const caf::down_msg& down) {
   report.set_restarts(policy->restarts());
   log("supervisor", log_level::error, to_string(spec.env.role) + " died: " + report.reason());
   if (auto scheduler = spec.env.find->scheduler()) self->send(scheduler, down_atom::value, report);
-  if (wait) self->delayed_send(self, *wait, start_atom::value);
+  if (wait) return self->delayed_send(self, *wait, start_atom::value);
+  if (spec.on_given_up) spec.on_given_up(report.reason());
 }
 
 void node_state::end(const caf::exit_msg& why) {

@@ -24,6 +24,8 @@ struct node_spec {
   restart_settings restarts;
   start_child start;
   publish_child publish;
+  // The budget is spent: nothing will be started again. May be empty.
+  std::function<void(const std::string& reason)> on_given_up;
   // The node says so often that it lives, also while its actor is busy; 0: it does not.
   duration beat_every{};
 };

@@ -9,22 +9,22 @@
 
 namespace troupe {
 
-client::client(client_settings settings, std::vector<table_shape> tables,
-               std::optional<slot_identity> slot, meter& work_done)
+kv_client::kv_client(client_settings settings, std::vector<table_shape> tables,
+                     std::optional<slot_identity> slot, meter& work_done)
     : settings_(settings), tables_(std::move(tables)), slot_(slot), meter_(work_done) {}
 
-void client::use(view next) {
+void kv_client::use(view next) {
   if (next.number() <= view_.number() && !view_.empty()) return;
   view_ = std::move(next);
   route_all_again();
 }
 
-void client::resume_at(std::uint64_t clock) {
+void kv_client::resume_at(std::uint64_t clock) {
   clock_ = clock;
   index_ = 0;
 }
 
-result<key_set> client::keys(std::size_t table, span<const key_id> ids) const {
+result<key_set> kv_client::keys(std::size_t table, span<const key_id> ids) const {
   meter_.add(work::keys_prepared, ids.size());
   auto made = key_set::of(tables_[table].keys, ids);
   if (!made)
@@ -33,7 +33,7 @@ result<key_set> client::keys(std::size_t table, span<const key_id> ids) const {
   return made;
 }
 
-ticket client::pull(std::size_t table, key_set keys, request_options options, on_pulled done) {
+ticket kv_client::pull(std::size_t table, key_set keys, request_options options, on_pulled done) {
   request r;
   r.what = kind::pull;
   r.table = table;
@@ -43,8 +43,8 @@ ticket client::pull(std::size_t table, key_set keys, request_options options, on
   return begin(std::move(r), std::move(options.after));
 }
 
-ticket client::pull_range(std::size_t table, closed_range range, request_options options,
-                          on_pulled done) {
+ticket kv_client::pull_range(std::size_t table, closed_range range, request_options options,
+                             on_pulled done) {
   request r;
   r.what = kind::pull_range;
   r.table = table;
@@ -63,8 +63,8 @@ ticket client::pull_range(std::size_t table, closed_range range, request_options
   return begin(std::move(r), std::move(options.after));
 }
 
-std::optional<error> client::unfit(std::size_t table, const key_set& keys,
-                                   const blob& values) const {
+std::optional<error> kv_client::unfit(std::size_t table, const key_set& keys,
+                                      const blob& values) const {
   const auto& shape = tables_[table];
   if (values.size() != keys.asked() * shape.row_bytes())
     return error{
@@ -80,8 +80,8 @@ std::optional<error> client::unfit(std::size_t table, const key_set& keys,
   return std::nullopt;
 }
 
-ticket client::push(std::size_t table, key_set keys, blob values, push_options options,
-                    on_pushed done) {
+ticket kv_client::push(std::size_t table, key_set keys, blob values, push_options options,
+                       on_pushed done) {
   assert(slot_ && "an observer cannot push");
   request r;
   r.what = kind::push;
@@ -127,7 +127,7 @@ ticket client::push(std::size_t table, key_set keys, blob values, push_options o
   return begin(std::move(r), std::move(options.after));
 }
 
-ticket client::finish(on_pushed done) {
+ticket kv_client::finish(on_pushed done) {
   assert(slot_);
   request r;
   r.what = kind::push;
@@ -142,7 +142,7 @@ ticket client::finish(on_pushed done) {
   return begin(std::move(r), std::move(after));
 }
 
-ticket client::begin(request r, std::vector<ticket> after) {
+ticket kv_client::begin(request r, std::vector<ticket> after) {
   const auto t = next_ticket_++;
   r.begun = now_;
   r.deadline = now_ + settings_.patience;
@@ -160,7 +160,7 @@ ticket client::begin(request r, std::vector<ticket> after) {
   return t;
 }
 
-void client::launch(ticket t) {
+void kv_client::launch(ticket t) {
   auto& r = requests_.at(t);
   const auto before = next_part_;
   if (r.what == kind::pull_range) {
@@ -177,7 +177,7 @@ void client::launch(ticket t) {
   if (next_part_ == before) answered_at_once_.push_back(t);
 }
 
-void client::wait(const std::vector<ticket>& tickets, on_all then) {
+void kv_client::wait(const std::vector<ticket>& tickets, on_all then) {
   std::size_t open = 0;
   const auto number = next_wait_++;
   for (const auto t : tickets)
@@ -191,14 +191,14 @@ void client::wait(const std::vector<ticket>& tickets, on_all then) {
     waits_.emplace(number, std::pair(open, std::move(then)));
 }
 
-std::uint64_t client::oldest_clock_under_way() const {
+std::uint64_t kv_client::oldest_clock_under_way() const {
   // Tickets ascend with clocks, so the first is the oldest.
   return unacknowledged_.empty() ? clock_ : unacknowledged_.begin()->second;
 }
 
 // Ends a request: its callback first, then what waited for it. A request that came after a failed
 // one fails too.
-void client::complete(ticket t, std::optional<error> failure) {
+void kv_client::complete(ticket t, std::optional<error> failure) {
   auto node = requests_.extract(t);
   auto& r = node.mapped();
   unacknowledged_.erase(t);
@@ -240,14 +240,14 @@ void client::complete(ticket t, std::optional<error> failure) {
   }
 }
 
-void client::record_pull(const request& r) {
+void kv_client::record_pull(const request& r) {
   const auto bucket = std::min<std::uint64_t>(r.staleness, pull_record::buckets - 1);
   if (pulls_.staleness.size() <= bucket) pulls_.staleness.resize(bucket + 1);
   ++pulls_.staleness[bucket];
   pulls_.max_staleness = std::max(pulls_.max_staleness, r.staleness);
 }
 
-pulled client::joined_range(const request& r) const {
+pulled kv_client::joined_range(const request& r) const {
   const auto& shape = tables_[r.table];
   std::size_t key_bytes = 0, value_bytes = 0;
   for (const auto& [number, rows] : r.range_answers) {

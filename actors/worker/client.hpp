@@ -118,14 +118,14 @@ struct pull_record {
   duration waited{};
 };
 
-class client {
+class kv_client {
  public:
   using on_pulled = std::function<void(result<pulled>)>;
   using on_pushed = std::function<void(result<pushed>)>;
   using on_all = std::function<void()>;
 
-  client(client_settings settings, std::vector<table_shape> tables,
-         std::optional<slot_identity> slot, meter& work_done);
+  kv_client(client_settings settings, std::vector<table_shape> tables,
+            std::optional<slot_identity> slot, meter& work_done);
 
   // Before any other call, and whenever the scheduler publishes a new one. A slot's requests fail
   // with errc::stale when their shards are no more: the job has gone back without them.

@@ -41,8 +41,8 @@ std::string whom(const google::protobuf::RepeatedPtrField<pb::WaitedFor>& waitin
 
 }  // namespace
 
-void client::add_part(ticket t, std::uint32_t shard, std::vector<slice> slices,
-                      closed_range range) {
+void kv_client::add_part(ticket t, std::uint32_t shard, std::vector<slice> slices,
+                         closed_range range) {
   part p;
   p.of = t;
   p.shard = shard;
@@ -55,7 +55,7 @@ void client::add_part(ticket t, std::uint32_t shard, std::vector<slice> slices,
   to_send_.push_back(number);
 }
 
-std::vector<outgoing> client::take_outgoing() {
+std::vector<outgoing> kv_client::take_outgoing() {
   while (!answered_at_once_.empty()) {
     const auto t = answered_at_once_.back();
     answered_at_once_.pop_back();
@@ -68,7 +68,7 @@ std::vector<outgoing> client::take_outgoing() {
   return out;
 }
 
-outgoing client::message_of(std::uint64_t number) {
+outgoing kv_client::message_of(std::uint64_t number) {
   auto& p = parts_.at(number);
   const auto& r = requests_.at(p.of);
   p.retry_at.reset();
@@ -123,7 +123,7 @@ outgoing client::message_of(std::uint64_t number) {
 // What push and pull replies have in common: anything but success. True when the part is settled
 // for now.
 template <class Reply>
-bool client::settle(std::uint64_t number, const Reply& reply) {
+bool kv_client::settle(std::uint64_t number, const Reply& reply) {
   auto& p = parts_.at(number);
   p.answer_due.reset();
   switch (reply.outcome()) {
@@ -162,7 +162,7 @@ bool client::settle(std::uint64_t number, const Reply& reply) {
   }
 }
 
-void client::on_reply(std::uint64_t number, const pb::PushReply& reply) {
+void kv_client::on_reply(std::uint64_t number, const pb::PushReply& reply) {
   if (!parts_.count(number)) return;  // answered twice, or its request has ended
   traffic_.bytes_pushed += reply.ByteSizeLong();
   if (reply.outcome() == pb::MISSING) {
@@ -175,8 +175,8 @@ void client::on_reply(std::uint64_t number, const pb::PushReply& reply) {
   part_done(number);
 }
 
-void client::on_reply(std::uint64_t number, const pb::PullReply& reply, const blob& keys,
-                      const blob& values) {
+void kv_client::on_reply(std::uint64_t number, const pb::PullReply& reply, const blob& keys,
+                         const blob& values) {
   if (!parts_.count(number)) return;
   traffic_.bytes_pulled += reply.ByteSizeLong() + keys.size() + values.size();
   if (settle(number, reply)) return;
@@ -214,14 +214,14 @@ void client::on_reply(std::uint64_t number, const pb::PullReply& reply, const bl
   part_done(number);
 }
 
-void client::on_failure(std::uint64_t number, const std::string& reason) {
+void kv_client::on_failure(std::uint64_t number, const std::string& reason) {
   const auto found = parts_.find(number);
   if (found == parts_.end()) return;
   found->second.answer_due.reset();
   retry_later(number, reason);
 }
 
-void client::retry_later(std::uint64_t number, std::string trouble) {
+void kv_client::retry_later(std::uint64_t number, std::string trouble) {
   auto& p = parts_.at(number);
   const auto& r = requests_.at(p.of);
   p.trouble = std::move(trouble);
@@ -238,7 +238,7 @@ void client::retry_later(std::uint64_t number, std::string trouble) {
 // an earlier push that was sent before this one and is still unanswered has been lost: it is sent
 // again at once, and this one after it. One that waits for its own retry, or was sent again
 // meanwhile, is on its way; then this one waits too.
-void client::resend_missing(std::uint64_t number, std::uint64_t clock, std::uint32_t index) {
+void kv_client::resend_missing(std::uint64_t number, std::uint64_t clock, std::uint32_t index) {
   auto& refused = parts_.at(number);
   refused.answer_due.reset();
   std::vector<std::uint64_t> lost;
@@ -261,7 +261,7 @@ void client::resend_missing(std::uint64_t number, std::uint64_t clock, std::uint
 
 // The part was sent by a view that is not the server's. With a newer one everything is routed
 // again; else the server will catch up.
-void client::learn(std::uint64_t number, const pb::View& theirs) {
+void kv_client::learn(std::uint64_t number, const pb::View& theirs) {
   if (theirs.number() > view_.number()) {
     auto newer = view::from_message(theirs);
     if (!newer) return retry_later(number, newer.failure().text);
@@ -278,7 +278,7 @@ void client::learn(std::uint64_t number, const pb::View& theirs) {
 
 // What is under way goes to where its shard is now. Under its old number: what had been applied is
 // known there, and acknowledged.
-void client::route_all_again() {
+void kv_client::route_all_again() {
   std::vector<std::uint64_t> numbers;
   for (const auto& [number, p] : parts_) numbers.push_back(number);
   for (const auto number : numbers) {
@@ -306,7 +306,7 @@ void client::route_all_again() {
   }
 }
 
-void client::cut_again(std::uint64_t number, const std::vector<std::uint32_t>& heirs) {
+void kv_client::cut_again(std::uint64_t number, const std::vector<std::uint32_t>& heirs) {
   const auto old = std::move(parts_.at(number));
   parts_.erase(number);
   const auto t = old.of;
@@ -336,7 +336,7 @@ void client::cut_again(std::uint64_t number, const std::vector<std::uint32_t>& h
 }
 
 // The oldest push of ours that the shard has not acknowledged: parts ascend with numbers.
-void client::set_base(std::uint32_t shard, pb::PushHeader& header) const {
+void kv_client::set_base(std::uint32_t shard, pb::PushHeader& header) const {
   for (const auto& [number, p] : parts_) {
     const auto& r = requests_.at(p.of);
     if (p.shard != shard || r.what != kind::push) continue;
@@ -347,19 +347,19 @@ void client::set_base(std::uint32_t shard, pb::PushHeader& header) const {
   }
 }
 
-void client::part_done(std::uint64_t number) {
+void kv_client::part_done(std::uint64_t number) {
   const auto t = parts_.at(number).of;
   parts_.erase(number);
   if (--requests_.at(t).parts_left == 0) complete(t, std::nullopt);
 }
 
-void client::fail(std::uint64_t number, errc code, const std::string& why) {
+void kv_client::fail(std::uint64_t number, errc code, const std::string& why) {
   const auto& p = parts_.at(number);
   const auto t = p.of;
   complete(t, error{code, describe(p) + ": " + why});
 }
 
-std::string client::describe(const part& p) const {
+std::string kv_client::describe(const part& p) const {
   const auto& r = requests_.at(p.of);
   const auto clock = r.what == kind::push ? r.number.clock() : r.clock;
   const char* what = r.what == kind::push ? (r.number.finish() ? "finish" : "push to") : "pull of";
@@ -371,20 +371,20 @@ std::string client::describe(const part& p) const {
   return text + format(", asked %.1f s ago", seconds_of(now_ - r.begun));
 }
 
-std::string client::server_of(const part& p) const {
+std::string kv_client::server_of(const part& p) const {
   const auto* where = view_.find(p.shard);
   return where == nullptr ? format("shard %u", p.shard) : format("server %u", where->primary());
 }
 
-std::optional<instant> client::next_wake() const {
+std::optional<instant> kv_client::next_wake() const {
   return parts_.empty() ? std::nullopt : wake_bound_;
 }
 
-void client::wake_by(instant when) {
+void kv_client::wake_by(instant when) {
   if (!wake_bound_ || when < *wake_bound_) wake_bound_ = when;
 }
 
-void client::on_time() {
+void kv_client::on_time() {
   if (!wake_bound_ || now_ < *wake_bound_) return;
   std::vector<std::uint64_t> lost;
   wake_bound_.reset();
@@ -400,7 +400,7 @@ void client::on_time() {
   for (const auto number : lost) on_failure(number, "no reply in time");
 }
 
-std::string client::waiting_for() const {
+std::string kv_client::waiting_for() const {
   const part* oldest = nullptr;
   for (const auto& [number, p] : parts_)
     if (oldest == nullptr || requests_.at(p.of).begun < requests_.at(oldest->of).begun) oldest = &p;

@@ -43,7 +43,7 @@ class conversation : public virtual session {
   virtual std::optional<instant> next_wake() const { return client_.next_wake(); }
 
   // session
-  client& kv() override { return client_; }
+  kv_client& kv() override { return client_; }
   void read(work_item job, on_read_done then) override;
 
  protected:
@@ -54,7 +54,7 @@ class conversation : public virtual session {
   virtual void due(instant) {}  // timers of its own
   virtual void view_changed() {}
 
-  client client_;
+  kv_client client_;
 
  private:
   instant now_;

@@ -21,7 +21,7 @@ class session {
   using on_read_done = std::function<void(result<void>)>;
 
   virtual ~session() = default;
-  virtual client& kv() = 0;
+  virtual kv_client& kv() = 0;
   // Runs `job` (file reading) away from the actors' threads, then `then` here. `job` may touch only
   // what it captured.
   virtual void read(work_item job, on_read_done then) = 0;

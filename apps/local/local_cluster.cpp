@@ -9,9 +9,9 @@
 #include <optional>
 #include <thread>
 
-#include "actors/server/server_actor.hpp"
 #include "actors/supervision/directory.hpp"
 #include "actors/supervision/node_actor.hpp"
+#include "apps/local/start_role.hpp"
 #include "apps/local/watcher_actor.hpp"
 #include "messages/registration.hpp"
 
@@ -75,19 +75,6 @@ class cluster {
   }
 
  private:
-  static caf::strong_actor_ptr start_actor(const cluster_settings& settings, caf::actor_system& sys,
-                                           const environment& env) {
-    switch (env.role.role) {
-      case pb::SCHEDULER:
-        return caf::actor_cast<caf::strong_actor_ptr>(
-            sys.spawn(scheduler, env, settings.scheduler));
-      case pb::SERVER:
-        return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(server, env));
-      default:
-        return caf::actor_cast<caf::strong_actor_ptr>(sys.spawn(worker, env, settings.worker));
-    }
-  }
-
   void start(role_id role) {
     if (nodes_.count(role)) return;
     node_spec spec;
@@ -107,7 +94,7 @@ class cluster {
         std::lock_guard guard(lives_);
         incarnations_[env.role] = env.incarnation;
       }
-      return start_actor(settings_, sys, env);
+      return start_role(settings_, sys, env);
     };
     spec.publish = [directory = directory_](role_id id, caf::strong_actor_ptr handle) {
       directory->publish(id, std::move(handle));

@@ -19,7 +19,9 @@ caf::node_id name_of(node_number n) {
 struct route final : carrier {
   route(network& in, lane& l, caf::strong_actor_ptr to, std::uint32_t of_life)
       : net(in), along(l), target(std::move(to)), life(of_life) {}
-  void carry(caf::mailbox_element_ptr what) override { net.carry(*this, std::move(what)); }
+  void carry(caf::mailbox_element_ptr what, caf::execution_unit*) override {
+    net.carry(*this, std::move(what));
+  }
 
   network& net;
   lane& along;
@@ -96,7 +98,9 @@ caf::strong_actor_ptr network::proxy_for(node_number from, const caf::strong_act
   caf::actor_config config;
   // Its id is the target's and its node the target's, so that all on one node see one identity.
   known.proxy = caf::make_actor<proxy_actor, caf::strong_actor_ptr>(
-      target->id(), name_of(home), &system_.actors(), config, known.way.get());
+      target->id(), name_of(home), &system_.actors(), config,
+      // The network owns it, and outlives its proxies.
+      std::shared_ptr<carrier>(std::shared_ptr<carrier>{}, known.way.get()));
   l.proxies.push_back(key);
   auto& peers = known_by_[target->id()];
   const bool first = peers.empty();

@@ -16,7 +16,7 @@ namespace {
 
 struct fixture {
   meter work;
-  client c;
+  kv_client c;
   std::vector<outgoing> sent;
 
   explicit fixture(std::uint32_t servers = 3, client_settings settings = {}, bool observer = false)

@@ -156,7 +156,9 @@ TEST_CASE("randomness is seeded and its algorithms are ours") {
 }
 
 // What runs in virtual time too: the actors, what they say, what they compute, and the simulator.
+// Of the links only the proxies.
 bool runs_in_virtual_time(const source& f) {
+  if (f.below("actors/links")) return f.path.find("proxy_actor") != std::string::npos;
   return f.below("actors") || f.below("messages") || f.below("sim") || f.below("apps/linear") ||
          f.below("apps/virtual") || f.below("apps/evaluation");
 }

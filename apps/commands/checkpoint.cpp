@@ -82,29 +82,34 @@ int export_model_of(const std::string& folder, number wanted, const std::string&
 
 int checkpoint_command(const std::vector<std::string>& arguments) {
   command_line line(
-      "checkpoint ls|verify|export FOLDER [options]",
+      "checkpoint ls|verify|export FOLDER [options] | checkpoint now --manifest FILE",
       "ls: the checkpoints in a folder. verify: reads all of them, or the one that is "
       "named, and says which are whole. export: makes a model of the latest, or of the "
-      "one that is named, for 'troupe evaluate', 'predict' and 'export'.");
+      "one that is named, for 'troupe evaluate', 'predict' and 'export'. now: has a running "
+      "cluster take one.");
+  std::string manifest;
   std::string model;
   std::uint64_t which = 0;
   line.options().add_options()("number", po::value(&which)->value_name("N"),
                                "the checkpoint with this number")(
-      "model", po::value(&model)->value_name("DIR"), "export: the model's folder");
+      "model", po::value(&model)->value_name("DIR"), "export: the model's folder")(
+      "manifest", po::value(&manifest)->value_name("FILE"), "now: the cluster's manifest");
   line.positional("word", 2);
   po::variables_map values;
   if (const auto over = line.parse(arguments, values)) return *over;
   const auto words = values.count("word") ? values["word"].as<std::vector<std::string>>()
                                           : std::vector<std::string>();
   const auto wanted = values.count("number") ? number(which) : number();
+  if (words.size() == 1 && words[0] == "now") return checkpoint_now(manifest);
   if (words.size() == 2) {
     if (words[0] == "ls") return ls(words[1]);
     if (words[0] == "verify") return verify(words[1], wanted);
     if (words[0] == "export") return export_model_of(words[1], wanted, model);
   }
-  return report({errc::bad_usage,
-                 "checkpoint takes ls, verify or export, and a folder; see 'troupe checkpoint "
-                 "--help'"});
+  return report(
+      {errc::bad_usage,
+       "checkpoint takes ls, verify or export, and a folder, or now; see 'troupe checkpoint "
+       "--help'"});
 }
 
 }  // namespace troupe

@@ -26,6 +26,17 @@ struct subcommand {
 };
 
 int sim_command(const std::vector<std::string>& arguments);
+int node_command(const std::vector<std::string>& arguments);
+int up_command(const std::vector<std::string>& arguments);
+int add_command(const std::vector<std::string>& arguments);
+int status_command(const std::vector<std::string>& arguments);
+int drain_command(const std::vector<std::string>& arguments);
+int rebalance_command(const std::vector<std::string>& arguments);
+int stop_command(const std::vector<std::string>& arguments);
+int certs_command(const std::vector<std::string>& arguments);
+int manifest_command(const std::vector<std::string>& arguments);
+// 'troupe checkpoint now'
+int checkpoint_now(const std::string& manifest);
 int sweep_command(const std::vector<std::string>& arguments);
 int calibrate_command(const std::vector<std::string>& arguments);
 int checkpoint_command(const std::vector<std::string>& arguments);

@@ -10,16 +10,18 @@
 
 namespace troupe {
 
-// Safe from several threads. What was there before is replaced by the first line.
+// Safe from several threads. What was there before is replaced by the first line, or, where the job
+// has begun in an earlier process, kept.
 class history_file {
  public:
-  history_file(std::shared_ptr<file_system> files, std::string path)
-      : files_(std::move(files)), path_(std::move(path)) {}
+  history_file(std::shared_ptr<file_system> files, std::string path, bool keeps)
+      : files_(std::move(files)), path_(std::move(path)), keeps_(keeps) {}
   result<void> add(const pb::EvaluationRecord& record);
 
  private:
   const std::shared_ptr<file_system> files_;
   const std::string path_;
+  const bool keeps_;
   std::mutex mutex_;  // guards file_
   std::unique_ptr<writable_file> file_;
 };

@@ -7,6 +7,7 @@
 
 #include "actors/server/plan.hpp"
 #include "actors/worker/data/dataset.hpp"
+#include "apps/commands/external_job.hpp"
 #include "apps/commands/history_file.hpp"
 #include "apps/linear/initial_model.hpp"
 #include "apps/linear/linear_application.hpp"
@@ -28,16 +29,6 @@ log_level level_of(const std::string& word) {
       {"trace", log_level::trace},     {"debug", log_level::debug}, {"info", log_level::info},
       {"warning", log_level::warning}, {"error", log_level::error}, {"off", log_level::off}};
   return levels.at(word);  // the schema allows no other
-}
-
-result<void> start_log(const config::Log& log) {
-  log_settings settings;
-  settings.level = level_of(log.level());
-  for (const auto& [component, level] : log.components())
-    settings.components[component] = level_of(level);
-  settings.json = log.format() == "json";
-  settings.file = log.file();
-  return configure_log(settings);
 }
 
 std::vector<std::string> all_of(const google::protobuf::RepeatedPtrField<std::string>& words) {
@@ -76,19 +67,6 @@ pb::Timings timings_of(const config::Cluster& cluster) {
   t.set_transfer_rate(static_cast<std::uint64_t>(cluster.transfer_rate()));
   t.set_copy_delay(cluster.copy_delay());
   return t;
-}
-
-pb::JobPlan plan_of(const config::Job& job, const linear_job& linear) {
-  pb::JobPlan plan;
-  plan.set_name(job.job().name());
-  plan.set_seed(job.job().seed());
-  plan.set_slots(job.cluster().slots());
-  plan.set_bounded(config::bounded(job));
-  plan.set_staleness(config::bounded(job) ? static_cast<std::uint64_t>(job.training().staleness())
-                                          : 0);
-  for (const auto& table : linear.tables) *plan.add_tables() = table;
-  *plan.mutable_timings() = timings_of(job.cluster());
-  return plan;
 }
 
 std::shared_ptr<fault_switches> faults_of(const config::Debug& debug) {
@@ -215,16 +193,19 @@ console::run_facts facts_of(const config::Job& job, const dataset& train, const 
 
 // Where the model goes: what stands in its way is found out before anything is computed.
 result<void> save_into(prepared_job& p, const config::Job& job, const linear_job& linear,
-                       const dataset& train, const std::shared_ptr<file_system>& files) {
+                       const dataset& train, const std::shared_ptr<file_system>& files,
+                       bool goes_on) {
   auto history = job.evaluation().history();
   if (history.empty() && !job.model().output().empty())
     history = model_folder(job.model().output()).partial() + "/" + history_name;
   if (!history.empty())
-    p.cluster.scheduler.record = [lines = std::make_shared<history_file>(files, history)](
+    p.cluster.scheduler.record = [lines = std::make_shared<history_file>(files, history, goes_on)](
                                      const pb::EvaluationRecord& r) { return lines->add(r); };
   if (job.model().output().empty()) return {};
   const model_folder folder(job.model().output());
-  if (const auto ready = folder.prepare(*files); !ready) return ready.failure();
+  if (const auto ready = goes_on ? files->create_folders(folder.partial()) : folder.prepare(*files);
+      !ready)
+    return ready.failure();
   p.cluster.scheduler.job.model_folder = folder.partial();
   if (job.evaluation().keep_best()) {
     if (const auto made = files->create_folders(folder.best()); !made) return made.failure();
@@ -258,11 +239,34 @@ std::string checkpoint_folder_of(const config::Job& job) {
                                                         : "";
 }
 
-result<void> add_checkpoints(prepared_job& p, const config::Job& job, const linear_job& linear,
+std::string model_description(const config::Job& job, const linear_job& linear) {
+  auto description = describe_model(job, linear);
+  description.set_format(model_format);
+  const auto line = manifest_line(description);
+  return line ? *line : std::string();
+}
+
+}  // namespace
+
+pb::JobPlan plan_of_tables(const config::Job& job, const std::vector<pb::TableSpec>& tables) {
+  pb::JobPlan plan;
+  plan.set_name(job.job().name());
+  plan.set_seed(job.job().seed());
+  plan.set_slots(job.cluster().slots());
+  plan.set_bounded(config::bounded(job));
+  plan.set_staleness(config::bounded(job) ? static_cast<std::uint64_t>(job.training().staleness())
+                                          : 0);
+  for (const auto& table : tables) *plan.add_tables() = table;
+  *plan.mutable_timings() = timings_of(job.cluster());
+  return plan;
+}
+
+result<void> add_checkpoints(prepared_job& p, const config::Job& job, const std::string& model,
                              const run_choices& choices) {
   auto& scheduler = p.cluster.scheduler;
   const auto folder = checkpoint_folder_of(job);
   scheduler.job.resume = choices.resume;
+  scheduler.state_folder = choices.state_folder;
   if (folder.empty()) {
     if (job.checkpoint().every() > 0)
       return error{errc::bad_config, "checkpoint.every: there is no folder; set checkpoint.folder"};
@@ -270,17 +274,44 @@ result<void> add_checkpoints(prepared_job& p, const config::Job& job, const line
       return error{errc::bad_usage, "--resume needs checkpoint.folder, or checkpoint.every"};
     return {};
   }
-  std::string model;
-  auto description = describe_model(job, linear);
-  description.set_format(model_format);
-  if (const auto line = manifest_line(description)) model = *line;
-  scheduler.job.checkpoint_folder = scheduler.state_folder = folder;
+  scheduler.job.checkpoint_folder = folder;
+  if (scheduler.state_folder.empty()) scheduler.state_folder = folder;
   scheduler.checkpoints = std::make_shared<checkpoint_store>(
       p.cluster.files, folder, job.checkpoint().keep(), config::to_toml(job), model);
   return scheduler.checkpoints->prepare();
 }
 
-}  // namespace
+void describe_cluster(const config::Job& job, std::shared_ptr<file_system> files,
+                      prepared_job& into) {
+  auto& c = into.cluster;
+  auto& settings = c.scheduler.job;
+  settings.servers = job.cluster().servers();
+  settings.workers = job.cluster().workers();
+  settings.copies = job.cluster().copies();
+  settings.virtual_nodes = job.cluster().virtual_nodes();
+  settings.join_patience = duration(job.cluster().join_patience());
+  c.worker.faults = faults_of(job.debug());
+  c.events = events_of(job.debug());
+  const auto& s = job.supervision();
+  c.restarts = {s.restarts(), duration(s.restart_window()), duration(s.backoff()),
+                duration(s.backoff_limit())};
+  c.scheduler_restarts = c.restarts;
+  c.threads = job.cluster().threads();
+  c.request_timeout = duration(job.cluster().request_timeout());
+  c.beat_every = duration(job.cluster().beat_every());
+  c.files = std::move(files);
+  c.scheduler.configuration = config::to_toml(job);
+}
+
+log_settings log_settings_of(const config::Log& log) {
+  log_settings settings;
+  settings.level = level_of(log.level());
+  for (const auto& [component, level] : log.components())
+    settings.components[component] = level_of(level);
+  settings.json = log.format() == "json";
+  settings.file = log.file();
+  return settings;
+}
 
 instant wall_clock() {
   return {std::chrono::duration_cast<duration>(std::chrono::steady_clock::now().time_since_epoch())
@@ -289,7 +320,10 @@ instant wall_clock() {
 
 result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_system> files,
                                  const run_choices& choices) {
-  if (const auto started = start_log(job.log()); !started) return started.failure();
+  if (job.model().app() == "external") return prepare_external(job, std::move(files), choices);
+  if (const auto started = configure_log(choices.log ? *choices.log : log_settings_of(job.log()));
+      !started)
+    return started.failure();
   prepared_job p;
   p.reading = std::make_shared<meter>();
   auto& work_done = *p.reading;
@@ -316,15 +350,11 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
     if (const auto fits = check_initial_model(*earlier, job, *linear); !fits) return fits.failure();
 
   auto& scheduler = p.cluster.scheduler;
-  scheduler.job.plan = plan_of(job, *linear);
+  scheduler.job.plan = plan_of_tables(job, linear->tables);
   // What cannot be made is the user's to hear of now, not a server's later.
   if (const auto tables = make_tables(scheduler.job.plan); !tables)
     return error{errc::bad_config, tables.failure().text};
-  scheduler.job.servers = job.cluster().servers();
-  scheduler.job.workers = job.cluster().workers();
-  scheduler.job.copies = job.cluster().copies();
-  scheduler.job.virtual_nodes = job.cluster().virtual_nodes();
-  scheduler.job.join_patience = duration(job.cluster().join_patience());
+  describe_cluster(job, files, p);
   if (job.evaluation().train()) scheduler.job.evaluate.push_back(scored(job, *data, "train"));
   for (const auto* name : {"test", "validation"})
     if (find(*data, name) != nullptr) scheduler.job.evaluate.push_back(scored(job, *data, name));
@@ -333,22 +363,15 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   scheduler.scores = p.new_scores();
 
   p.cluster.worker.app = std::make_shared<linear_application>(linear->training, *data);
-  p.cluster.worker.faults = faults_of(job.debug());
-  p.cluster.events = events_of(job.debug());
-  const auto& s = job.supervision();
-  p.cluster.restarts = {s.restarts(), duration(s.restart_window()), duration(s.backoff()),
-                        duration(s.backoff_limit())};
   p.facts =
       facts_of(job, train, find(*data, "test"), find(*data, "validation"), scheduler.job.plan);
-  if (const auto saving = save_into(p, job, *linear, train, files); !saving)
+  scheduler.train_rows = train.rows();
+  if (choices.worker_alone) return p;
+  if (const auto saving = save_into(p, job, *linear, train, files, choices.goes_on); !saving)
     return saving.failure();
-  p.cluster.threads = job.cluster().threads();
-  p.cluster.request_timeout = duration(job.cluster().request_timeout());
-  p.cluster.files = std::move(files);
-  p.cluster.beat_every = duration(job.cluster().beat_every());
-  p.cluster.scheduler_restarts = p.cluster.restarts;
-  if (const auto ready = add_checkpoints(p, job, *linear, choices); !ready) return ready.failure();
-  if (p.cluster.scheduler.state_folder.empty()) p.cluster.scheduler_restarts.budget = 0;
+  if (const auto ready = add_checkpoints(p, job, model_description(job, *linear), choices); !ready)
+    return ready.failure();
+  if (scheduler.state_folder.empty()) p.cluster.scheduler_restarts.budget = 0;
   return p;
 }
 

@@ -4,12 +4,16 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "actors/scheduler/evaluation.hpp"
 #include "apps/console/run_facts.hpp"
 #include "apps/local/local_cluster.hpp"
 #include "config/job.hpp"
 #include "core/file.hpp"
+#include "core/log.hpp"
 #include "core/result.hpp"
 #include "core/time.hpp"
 
@@ -25,7 +29,24 @@ struct prepared_job {
 
 struct run_choices {
   bool resume = false;  // from the latest checkpoint
+  // Of a worker's process: it reads data and learns, and writes nothing.
+  bool worker_alone = false;
+  // Where the scheduler writes down its state, if not beside the checkpoints.
+  std::string state_folder;
+  // The job has begun in an earlier process: what that left is kept.
+  bool goes_on = false;
+  std::optional<log_settings> log;  // in place of the job's
 };
+
+// The parts of a preparation that do not depend on what is learned.
+pb::JobPlan plan_of_tables(const config::Job& job, const std::vector<pb::TableSpec>& tables);
+void describe_cluster(const config::Job& job, std::shared_ptr<file_system> files,
+                      prepared_job& into);
+// `model`: JSON of what a model made of a checkpoint would say of itself; empty: none can be made.
+result<void> add_checkpoints(prepared_job& into, const config::Job& job, const std::string& model,
+                             const run_choices& choices);
+
+log_settings log_settings_of(const config::Log& log);
 
 // Opens the data (building its cache where there is none), makes the plan, and checks that its
 // tables can be made.

@@ -5,11 +5,10 @@
 
 #include "apps/commands/command.hpp"
 #include "apps/commands/command_line.hpp"
+#include "apps/commands/conclusion.hpp"
 #include "apps/commands/job_run.hpp"
 #include "apps/commands/virtual_job.hpp"
 #include "apps/console/progress.hpp"
-#include "apps/console/result_json.hpp"
-#include "apps/console/summary.hpp"
 #include "apps/console/terminal.hpp"
 #include "apps/virtual/virtual_results.hpp"
 #include "config/job.hpp"
@@ -30,60 +29,11 @@ void on_interrupt(int) {
   if (interrupts > 1) std::_Exit(exit_interrupted);
 }
 
-console::progress_style style_of(const std::string& word) {
-  if (word == "none") return console::progress_style::none;
-  const bool live = word == "live" || (word == "auto" && console::is_terminal(1));
-  return live ? console::progress_style::live : console::progress_style::plain;
-}
-
-// --seed 7 is --set job.seed=7, and so on: the short forms of what is changed most.
-config::overrides overrides_of(const po::variables_map& values) {
-  config::overrides all;
-  if (values.count("set")) all = values["set"].as<std::vector<std::string>>();
-  for (const auto& [option, key] : {std::pair("seed", "job.seed"),
-                                    {"workers", "cluster.workers"},
-                                    {"servers", "cluster.servers"},
-                                    {"slots", "cluster.slots"}})
-    if (values.count(option))
-      all.push_back(std::string(key) + "=" + values[option].as<std::string>());
-  if (values.count("model")) {
-    // As a TOML string, so that no folder name is taken for something else.
-    std::string quoted;
-    for (const char c : values["model"].as<std::string>())
-      (c == '"' || c == '\\') ? (quoted += '\\', quoted += c) : quoted += c;
-    all.push_back("model.output=\"" + quoted + "\"");
-  }
-  return all;
-}
-
-int exit_code_of_status(const pb::JobStatus& status) {
-  if (status.phase() == pb::JobStatus::FAILED)
-    return exit_code_of(static_cast<errc>(status.code()));
-  return status.interrupted() ? exit_interrupted : exit_done;
-}
-
 struct sim_options {
   bool in_virtual_time = false;
   run_choices choices;
   std::string json, trace, report;  // files; empty: none
 };
-
-// What a run of either stage ends with.
-int conclude(prepared_job& run, const pb::JobStatus& status, const std::string& more_summary,
-             const std::vector<std::pair<std::string, console::json>>& more_json,
-             const std::string& json_file) {
-  run.facts.exit_code = exit_code_of_status(status);
-  run.facts.failure = status.text();
-  console::write_to(1, console::summary_table(status, run.facts) + more_summary);
-  if (!json_file.empty())
-    if (const auto written = write_text_atomically(
-            *run.cluster.files, json_file, console::json_result(status, run.facts, more_json));
-        !written)
-      return report(written.failure());
-  if (status.phase() == pb::JobStatus::FAILED)
-    return report({static_cast<errc>(status.code()), status.text()});
-  return run.facts.exit_code;
-}
 
 int run_in_real_time(prepared_job& run, console::progress& progress, const sim_options& options) {
   const auto status = run_job(run, [&](const pb::JobStatus& s, instant now) {
@@ -161,15 +111,8 @@ int sim_command(const std::vector<std::string>& arguments) {
                     "saves the model first.\n\nWith --clock virtual the same actors run in one "
                     "thread, on a simulated network and in a time of their own, as [simulate] of "
                     "the job says: the same files and seed give the same run, bit for bit.");
+  add_override_options(line.options());
   line.options().add_options()(
-      "set", po::value<std::vector<std::string>>()->composing()->value_name("KEY=VALUE"),
-      "overrides a key of the job, as in --set training.epochs=3 ('troupe config' lists them)")(
-      "seed", po::value<std::string>()->value_name("N"), "overrides job.seed")(
-      "workers", po::value<std::string>()->value_name("N"), "overrides cluster.workers")(
-      "servers", po::value<std::string>()->value_name("N"), "overrides cluster.servers")(
-      "slots", po::value<std::string>()->value_name("N"), "overrides cluster.slots")(
-      "model", po::value<std::string>()->value_name("DIR"),
-      "overrides model.output, the folder the model is saved in")(
       "costs", po::value<std::string>()->default_value("")->value_name("FILE"),
       "another file of a job's sections, which replace the job's: what 'troupe calibrate' wrote")(
       "resume", "goes on from the latest checkpoint of an earlier run that is whole")(

@@ -5,91 +5,12 @@
 #include <optional>
 #include <utility>
 
-#include "actors/server/functions/function_registry.hpp"
+#include "apps/linear/table_spec.hpp"
 #include "core/math.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
 namespace {
-
-void add_number(google::protobuf::RepeatedPtrField<pb::NumberByName>& to, const std::string& name,
-                double value) {
-  auto* number = to.Add();
-  number->set_name(name);
-  number->set_value(value);
-}
-
-result<void> set_function(const config::Updater& updater, pb::TableSpec& spec) {
-  const auto entry = function_registry::global().find(updater.name());
-  if (!entry) return error{errc::bad_config, entry.failure().text};
-  spec.set_function(updater.name());
-  spec.set_not_additive(!entry->additive);
-  for (const auto& [name, value] : config::function_parameters(updater))
-    add_number(*spec.mutable_parameters(), name, value);
-
-  const auto& schedule = updater.schedule();
-  spec.set_schedule(schedule.name());
-  auto& numbers = *spec.mutable_schedule_parameters();
-  add_number(numbers, "rate", updater.rate());
-  add_number(numbers, "decay", schedule.decay());
-  add_number(numbers, "gamma", schedule.gamma());
-  add_number(numbers, "warmup", static_cast<double>(schedule.warmup()));
-
-  spec.set_l1(updater.l1());
-  spec.set_l2(updater.l2());
-  spec.set_clip(updater.clip_value() > 0 ? "value" : updater.clip_norm() > 0 ? "norm" : "none");
-  spec.set_clip_at(std::max(updater.clip_value(), updater.clip_norm()));
-  return {};
-}
-
-void set_initialiser(const config::Initialiser& initialiser, pb::TableSpec& spec) {
-  spec.set_initialiser(initialiser.kind());
-  if (initialiser.kind() == "constant") spec.set_initialiser_a(initialiser.value());
-  if (initialiser.kind() == "uniform") {
-    spec.set_initialiser_a(initialiser.low());
-    spec.set_initialiser_b(initialiser.high());
-  }
-  if (initialiser.kind() == "normal") {
-    spec.set_initialiser_a(initialiser.mean());
-    spec.set_initialiser_b(initialiser.deviation());
-  }
-}
-
-// `used` are the keys that the table will be asked for.
-result<void> set_keys(const config::Table& table, closed_range used, pb::TableSpec& spec) {
-  const bool dense = table.kind() == "dense";
-  const bool by_range = dense || table.partition() == "range" || table.has_first();
-  spec.set_kind(dense ? "dense" : "sparse");
-  spec.set_by_range(by_range);
-  if (!by_range) return {};
-  const closed_range bounds = table.has_first() ? closed_range{table.first(), table.last()} : used;
-  for (const auto key : {used.first, used.last})
-    if (!bounds.contains(key))
-      return error{errc::bad_config,
-                   format("tables.%s: the data have the key %llu, outside first and last (%llu "
-                          "to %llu); a key is a feature's number less data.index_base",
-                          spec.name().c_str(), static_cast<unsigned long long>(key),
-                          static_cast<unsigned long long>(bounds.first),
-                          static_cast<unsigned long long>(bounds.last))};
-  spec.set_first_key(bounds.first);
-  spec.set_last_key(bounds.last);
-  return {};
-}
-
-result<pb::TableSpec> table_spec(const config::Job& job, const std::string& name,
-                                 closed_range used) {
-  const auto table = config::table_of(job, name);
-  pb::TableSpec spec;
-  spec.set_name(name);
-  spec.set_value_type(table.value_type());
-  spec.set_width(1);
-  spec.set_combine(table.combine());
-  set_initialiser(table.initialiser(), spec);
-  if (const auto done = set_function(table.updater(), spec); !done)
-    return error{errc::bad_config, "tables." + name + ".updater: " + done.failure().text};
-  if (const auto done = set_keys(table, used, spec); !done) return done.failure();
-  return spec;
-}
 
 closed_range keys_of(const known_data& data) {
   auto first = data.train->smallest_key, last = data.train->largest_key;
@@ -214,11 +135,11 @@ result<linear_job> make_linear_job(const config::Job& job, const known_data& dat
   set_class_weights(job, train, model);
   model.bias = job.model().bias();
 
-  auto weights = table_spec(job, "weights", keys_of(data));
+  auto weights = spec_of_table(job, "weights", keys_of(data));
   if (!weights) return weights.failure();
   made.tables.push_back(std::move(*weights));
   if (model.bias) {
-    auto bias = table_spec(job, "bias", {bias_key, bias_key});
+    auto bias = spec_of_table(job, "bias", {bias_key, bias_key});
     if (!bias) return bias.failure();
     made.tables.push_back(std::move(*bias));
   }

@@ -13,6 +13,15 @@ namespace {
 
 constexpr troupe::subcommand commands[] = {
     {"sim", "run a job's whole cluster in this process", troupe::sim_command},
+    {"up", "start a cluster's nodes, and train a job on them", troupe::up_command},
+    {"node", "one node of a cluster", troupe::node_command},
+    {"status", "how a running cluster is", troupe::status_command},
+    {"add", "bring a node into a running cluster", troupe::add_command},
+    {"drain", "take from a node what it has", troupe::drain_command},
+    {"rebalance", "even out what servers have to do", troupe::rebalance_command},
+    {"stop", "end a running job, and save its model", troupe::stop_command},
+    {"certs", "make a cluster's certificates", troupe::certs_command},
+    {"manifest", "check a manifest", troupe::manifest_command},
     {"sweep", "run a job at many points and tabulate it", troupe::sweep_command},
     {"calibrate", "measure what work takes, for virtual time", troupe::calibrate_command},
     {"checkpoint", "the checkpoints of a job, and models of them", troupe::checkpoint_command},

@@ -17,6 +17,7 @@ build pkg-config                   finds xxhash and sleef
 build libcaf-dev                   actors: the C++ Actor Framework
 build protobuf-compiler            messages and the schema of job files
 build libprotobuf-dev              the same, at run time
+build libssl-dev                   TLS between nodes, and their certificates
 build libboost-program-options-dev the command line
 build libspdlog-dev                logs
 build libtomlplusplus-dev          job files are TOML
@@ -31,6 +32,8 @@ test  doctest-dev                  the tests' framework
 test  librapidcheck-dev            tests of laws on random input
 test  liblinear-tools              reads the models that we export
 test  xz-utils                     unpacks real data for it
+test  iproute2                     networks of the tests' own, to cut
+test  openssh-server               nodes that are started by ssh
 fuzz  clang                        libFuzzer, which the fuzzers are built with
 fuzz  libclang-rt-14-dev           its run time
 lint  clang-format                 the layout of code

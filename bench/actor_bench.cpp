@@ -12,6 +12,7 @@
 
 #include "apps/local/local_cluster.hpp"
 #include "bench/interleaved.hpp"
+#include "bench/load_job.hpp"
 #include "core/random.hpp"
 
 namespace troupe::bench {
@@ -113,22 +114,11 @@ class bench_program final : public slot_program {
   std::function<void()> then_;
 };
 
-struct bench_application final : application {
+struct bench_application final : load_only {
   std::size_t count = 0;
   figures* out = nullptr;
   std::unique_ptr<slot_program> slot(std::uint32_t, meter&) override {
     return std::make_unique<bench_program>(count, *out);
-  }
-  result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask&, meter&) override {
-    return error{errc::bad_request, "nothing to score"};
-  }
-};
-
-struct no_evaluation final : evaluation {
-  void clear() override {}
-  void add(const pb::EvaluatedPart&, const blob&) override {}
-  std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>&) const override {
-    return {};
   }
 };
 
@@ -136,16 +126,7 @@ pb::JobPlan plan() {
   using namespace std::chrono_literals;
   pb::JobPlan plan;
   plan.set_slots(1);
-  auto* table = plan.add_tables();
-  table->set_name("weights");
-  table->set_kind("sparse");
-  table->set_value_type("f32");
-  table->set_width(1);
-  table->set_combine("each");
-  table->set_function("add");
-  table->set_schedule("constant");
-  table->set_clip("none");
-  table->set_initialiser("zero");
+  add_table(plan, "weights");
   auto* t = plan.mutable_timings();
   t->set_request_timeout(duration(60s).count());
   t->set_hold(duration(1s).count());

@@ -20,6 +20,7 @@
 #include "apps/local/local_cluster.hpp"
 #include "apps/virtual/virtual_cluster.hpp"
 #include "bench/interleaved.hpp"
+#include "bench/load_job.hpp"
 #include "core/random.hpp"
 
 namespace troupe::bench {
@@ -87,22 +88,11 @@ class pushing_program final : public slot_program {
   std::size_t sent_ = 0, answered_ = 0;
 };
 
-struct pushing_application final : application {
+struct pushing_application final : load_only {
   load l;
   times out;
   std::unique_ptr<slot_program> slot(std::uint32_t, meter&) override {
     return std::make_unique<pushing_program>(l, out);
-  }
-  result<std::unique_ptr<evaluation_program>> evaluation(const pb::EvaluateTask&, meter&) override {
-    return error{errc::bad_request, "nothing to score"};
-  }
-};
-
-struct no_evaluation final : evaluation {
-  void clear() override {}
-  void add(const pb::EvaluatedPart&, const blob&) override {}
-  std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>&) const override {
-    return {};
   }
 };
 
@@ -110,16 +100,7 @@ cluster_settings cluster_of(const std::shared_ptr<pushing_application>& app, std
   cluster_settings c;
   auto& plan = c.scheduler.job.plan;
   plan.set_slots(1);
-  auto* table = plan.add_tables();
-  table->set_name("weights");
-  table->set_kind("sparse");
-  table->set_value_type("f32");
-  table->set_width(1);
-  table->set_combine("each");
-  table->set_function("add");
-  table->set_schedule("constant");
-  table->set_clip("none");
-  table->set_initialiser("zero");
+  add_table(plan, "weights");
   auto* t = plan.mutable_timings();
   t->set_request_timeout(duration(10s).count());
   t->set_hold(duration(1s).count());

@@ -146,10 +146,7 @@ bool measure(std::size_t count) {
   app->out = &out;
   cluster_settings cluster;
   cluster.scheduler.job.plan = plan();
-  cluster.scheduler.scores = std::make_shared<no_evaluation>();
-  cluster.worker.app = app;
-  cluster.worker.faults = std::make_shared<fault_switches>();
-  cluster.files = posix_file_system();
+  scores_nothing(cluster, app);
   const auto status = run_local_cluster(cluster);
   if (status.phase() != pb::JobStatus::FINISHED) {
     std::fprintf(stderr, "actor_bench: %s\n", status.text().c_str());

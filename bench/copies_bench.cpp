@@ -101,14 +101,7 @@ cluster_settings cluster_of(const std::shared_ptr<pushing_application>& app, std
   auto& plan = c.scheduler.job.plan;
   plan.set_slots(1);
   add_table(plan, "weights");
-  auto* t = plan.mutable_timings();
-  t->set_request_timeout(duration(10s).count());
-  t->set_hold(duration(1s).count());
-  t->set_patience(duration(600s).count());
-  t->set_backoff(duration(5ms).count());
-  t->set_backoff_limit(duration(50ms).count());
-  t->set_pull_retries(1000);
-  t->set_window(4);
+  auto* t = patient_timings(plan);
   t->set_report_every(duration(20ms).count());
   t->set_beat_every(duration(50ms).count());
   t->set_suspect_after(duration(150ms).count());
@@ -117,10 +110,7 @@ cluster_settings cluster_of(const std::shared_ptr<pushing_application>& app, std
   c.beat_every = 50ms;
   c.scheduler.job.servers = 3;
   c.scheduler.job.copies = copies;
-  c.scheduler.scores = std::make_shared<no_evaluation>();
-  c.worker.app = app;
-  c.worker.faults = std::make_shared<fault_switches>();
-  c.files = posix_file_system();
+  scores_nothing(c, app);
   return c;
 }
 

@@ -227,23 +227,13 @@ cluster_settings cluster_of(std::shared_ptr<application> app) {
   blocks.set_by_range(true);
   blocks.set_first_key(0);
   blocks.set_last_key(7);
-  auto* t = plan.mutable_timings();
-  t->set_request_timeout(duration(60s).count());
-  t->set_hold(duration(1s).count());
-  t->set_patience(duration(600s).count());
-  t->set_backoff(duration(5ms).count());
-  t->set_backoff_limit(duration(50ms).count());
-  t->set_pull_retries(1000);
-  t->set_window(4);
+  auto* t = patient_timings(plan);
   t->set_report_every(duration(100ms).count());
   t->set_beat_every(duration(100ms).count());
   t->set_suspect_after(duration(60s).count());
   t->set_death_after(duration(120s).count());
   c.scheduler.job.servers = 1;
-  c.scheduler.scores = std::make_shared<no_evaluation>();
-  c.worker.app = std::move(app);
-  c.worker.faults = std::make_shared<fault_switches>();
-  c.files = posix_file_system();
+  scores_nothing(c, std::move(app));
   return c;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/bytes.hpp"
 #include "core/hash.hpp"
+#include "core/parent_folder.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
@@ -14,12 +15,6 @@ constexpr std::string_view magic = "TRPSLOG1";
 constexpr std::uint64_t most_of_a_file = std::uint64_t{4} << 20;  // then the next is begun
 constexpr std::uint64_t most_read = std::uint64_t{1} << 30;
 constexpr std::size_t head_size = sizeof(std::uint32_t) + sizeof(std::uint64_t);
-
-std::string parent_of(const std::string& path) {
-  const auto slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
 
 std::uint64_t hash_of(std::string_view bytes) {
   running_hash hash;
@@ -80,7 +75,7 @@ result<std::unique_ptr<state_log>> state_log::open(std::shared_ptr<file_system> 
   std::unique_ptr<state_log> log(new state_log(std::move(files), folder));
   if (auto made = log->files_->create_folders(folder); !made) return made.failure();
   // The folder's own name must survive too.
-  if (auto done = log->files_->sync_folder(parent_of(folder)); !done) return done.failure();
+  if (auto done = log->files_->sync_folder(parent_folder(folder)); !done) return done.failure();
   auto lock = log->files_->lock(folder + "/scheduler.lock");
   if (!lock) return lock.failure();
   log->lock_ = *std::move(lock);

@@ -50,6 +50,7 @@ class cluster_run {
     return manifest_.cluster().state() + "/" + name + "/output";
   }
   std::string last_lines(const std::string& name) const;
+  void show_end();
   void end_children();
 
   const up_options& o_;
@@ -81,8 +82,9 @@ result<void> cluster_run::start(const config::ManifestNode& node) {
   order.words =
       words_of(node, o_, std::filesystem::absolute(o_.manifest).string(), run_, o_.fresh && first);
   order.keeps_input_open = order.words[0] == "ssh";
-  // The scheduler prints the summary, and writes it to whom it belongs.
-  if (node.role() != "scheduler") order.output_file = output_of(node.name());
+  // What it prints would stand in the middle of the table; the scheduler's is shown at the end.
+  order.output_file = order.error_file = output_of(node.name());
+  if (node.role() == "scheduler") order.error_file += ".errors";
   return nodes_.start(order);
 }
 
@@ -145,7 +147,7 @@ void cluster_run::on_ended(const ended_child& child) {
     if (scheduler) code_ = ended_ ? code_of_job_ : exit_interrupted;
     return;
   }
-  const auto said = scheduler ? std::string() : last_lines(child.name);
+  const auto said = last_lines(child.name);
   if (!child.by_signal && (child.code == exit_bad_input || child.code == not_found)) {
     say("troupe: " + child.name + " " + how + (said.empty() ? "" : ":\n" + said));
     if (!code_) code_ = exit_bad_input;
@@ -161,6 +163,15 @@ void cluster_run::on_ended(const ended_child& child) {
   say(child.name + format(" (process %d) ", static_cast<int>(child.pid)) + how +
       ", and is started again");
   again_at_[child.name] = wall_clock() + *wait;
+}
+
+// The summary, or why there is none.
+void cluster_run::show_end() {
+  wipe();
+  constexpr std::uint64_t most = std::uint64_t{64} << 20;
+  const auto path = output_of(config::scheduler_of(manifest_).name());
+  if (const auto said = read_text(*files_, path, most)) console::write_to(1, *said);
+  if (const auto said = read_text(*files_, path + ".errors", most)) console::write_to(2, *said);
 }
 
 void cluster_run::end_children() {
@@ -212,8 +223,16 @@ int cluster_run::run() {
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   std::signal(SIGPIPE, SIG_IGN);
+  if (manifest_.cluster().insecure())
+    std::cerr
+        << "troupe: INSECURE: no certificates, plain TCP; anybody on this machine may command "
+           "this cluster"
+        << std::endl;
   for (const auto& n : manifest_.nodes()) {
     if (n.spare()) continue;
+    for (const auto* old : {"", ".errors"})
+      if (const auto path = output_of(n.name()) + old; files_->exists(path))
+        (void)files_->remove(path);
     if (job->model().app() == "external" && n.role() == "worker") {
       say(n.name() + " is a program of your own: start it with this manifest and name");
       continue;
@@ -269,6 +288,7 @@ int cluster_run::run() {
     if (!code_) ::usleep(20000);
   }
   end_children();
+  show_end();
   return code_.value_or(exit_failed);
 }
 

@@ -36,12 +36,10 @@ result<void> children::start(const order& what) {
     if (::getppid() != parent) ::_exit(127);
     const int in = what.keeps_input_open ? input[0] : ::open("/dev/null", O_RDONLY);
     ::dup2(in, 0);
-    if (!what.output_file.empty()) {
-      const int out = ::open(what.output_file.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
-      if (out >= 0) {
-        ::dup2(out, 1);
-        ::dup2(out, 2);
-      }
+    for (const auto* file : {&what.output_file, &what.error_file}) {
+      if (file->empty()) continue;
+      const int out = ::open(file->c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+      if (out >= 0) ::dup2(out, file == &what.output_file ? 1 : 2);
     }
     ::signal(SIGINT, SIG_DFL);
     ::signal(SIGTERM, SIG_DFL);

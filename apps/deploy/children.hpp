@@ -29,7 +29,8 @@ class children {
   struct order {
     std::string name;
     std::vector<std::string> words;  // words[0] is the program, found by PATH if it has no slash
-    std::string output_file;         // of both streams; empty: ours
+    std::string output_file;         // appended to; empty: our own standard output
+    std::string error_file;          // the same of standard error
     bool keeps_input_open = false;   // its input ends when we do
   };
   result<void> start(const order& what);

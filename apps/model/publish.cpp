@@ -7,6 +7,7 @@
 #include "apps/model/manifest.hpp"
 #include "apps/model/model_digest.hpp"
 #include "apps/model/model_folder.hpp"
+#include "core/parent_folder.hpp"
 #include "core/text.hpp"
 #include "messages/version.hpp"
 
@@ -18,12 +19,6 @@ constexpr std::uint64_t most_dictionary_bytes = std::uint64_t{1} << 30;
 
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-std::string parent_of(const std::string& path) {
-  const auto slash = path.find_last_of('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
 }
 
 // Whether we may delete it: it holds nothing but what a model is made of.
@@ -103,7 +98,7 @@ result<void> put_in_place(file_system& files, const model_folder& folder) {
     if (replaces) (void)files.rename(folder.old(), folder.path());
     return done;
   }
-  if (auto done = files.sync_folder(parent_of(folder.path())); !done) return done;
+  if (auto done = files.sync_folder(parent_folder(folder.path())); !done) return done;
   return replaces ? files.remove(folder.old()) : result<void>();
 }
 

@@ -1,10 +1,12 @@
 // Message kinds, and actors of two systems that talk over a real connection.
 #include <doctest/doctest.h>
-#include <google/protobuf/util/message_differencer.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <caf/all.hpp>
 #include <caf/io/all.hpp>
-#include <future>
+#include <mutex>
 
 #include "actors/links/links_actor.hpp"
 #include "messages/registration.hpp"
@@ -251,4 +253,66 @@ TEST_CASE("a link that breaks is made anew, and is gone from the directory meanw
   std::lock_guard guard(nodes.mutex);
   CHECK(std::any_of(nodes.news.begin(), nodes.news.end(),
                     [](const link_news& n) { return n.what == link_news::kind::lost; }));
+}
+
+TEST_CASE("a peer that stops reading costs what the bound allows, and whoever sends is told") {
+  two_nodes nodes;
+  auto s = nodes.setup("worker-0", pb::WORKER);
+  s.directory = nodes.at_worker;
+  s.dials = {{server_role(0), "server-0", {"127.0.0.1", nodes.open.port}}};
+  s.limits.queue = 8 << 20;
+  s.limits.window = 2 << 20;
+  s.limits.silence = 60s;
+  const auto gauge = s.gauge;
+  const auto queue = s.limits.queue;
+  nodes.worker_links = nodes.start(std::move(s));
+
+  // The other side says who it is, and never reads again.
+  pollfd waiting{nodes.open.socket, POLLIN, 0};
+  REQUIRE(::poll(&waiting, 1, 20'000) == 1);
+  const int peer = ::accept(nodes.open.socket, nullptr, nullptr);
+  REQUIRE(peer >= 0);
+  const auto hello = testing::hello_of("server-0", pb::SERVER).SerializeAsString();
+  frame_header h;
+  h.type = static_cast<std::uint8_t>(frame_type::hello);
+  h.size = static_cast<std::uint32_t>(hello.size());
+  REQUIRE(::send(peer, &h, sizeof h, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof h));
+  REQUIRE(::send(peer, hello.data(), hello.size(), MSG_NOSIGNAL) ==
+          static_cast<ssize_t>(hello.size()));
+  caf::scoped_actor me(nodes.system);
+  for (int i = 0; i < 400 && nodes.at_worker->find(server_role(0)) == nullptr; ++i)
+    me->receive([](int) {}, caf::after(50ms) >> [] {});
+  const auto server = nodes.at_worker->find(server_role(0));
+  REQUIRE(server != nullptr);
+
+  // 400 MB; all but what socket, window and queue hold is refused, at once.
+  const auto values = testing::bytes(1 << 20);
+  int refused = 0;
+  auto pushes = nodes.system.spawn([&](caf::event_based_actor* self) -> caf::behavior {
+    for (int i = 0; i < 400; ++i)
+      self->request(caf::actor_cast<troupe::server_actor>(server), caf::infinite, push_atom::value,
+                    some_push(), blob{}, values)
+          .then([](const pb::PushReply&) {}, [&](const caf::error&) { ++refused; });
+    return {[&](status_atom) { return refused; }};
+  });
+  int so_far = 0;
+  std::uint64_t most = 0;
+  for (int i = 0; i < 400 && so_far < 300; ++i) {
+    me->request(pushes, 20s, status_atom::value)
+        .receive([&](int n) { so_far = n; }, [](const caf::error&) {});
+    most = std::max<std::uint64_t>(most, gauge->queued);
+    me->receive([](int) {}, caf::after(20ms) >> [] {});
+  }
+  CHECK(so_far >= 300);
+  CHECK(most <= queue);
+  // The connection ends, and so does every other request.
+  ::close(peer);
+  for (int i = 0; i < 400 && so_far < 400; ++i) {
+    me->request(pushes, 20s, status_atom::value)
+        .receive([&](int n) { so_far = n; }, [](const caf::error&) {});
+    me->receive([](int) {}, caf::after(20ms) >> [] {});
+  }
+  CHECK(so_far == 400);
+  caf::anon_send_exit(pushes, caf::exit_reason::user_shutdown);
+  ::close(nodes.open.socket);
 }

@@ -80,3 +80,24 @@ TEST_CASE("a manifest is checked against what is there") {
   refused(check(text), "chmod 600");
   check_refused(cluster.node("server-1")->wait(), {"server-1.key", "chmod 600"});
 }
+
+TEST_CASE("on a terminal a table is redrawn, and the summary stays") {
+  const deployment cluster;
+  const auto command =
+      std::string(TROUPE_BINARY) + " up --manifest cluster.toml job.toml --set training.epochs=20";
+  const auto end = [&] {
+    auto place = cluster.place();
+    place.environment["TERM"] = "xterm";
+    return run_program({"/usr/bin/script", "-qec", command, "/dev/null"}, place);
+  }();
+  INFO(end.out, end.err);
+  CHECK(end.exit_code == 0);
+  CHECK(contains(end.out, "server-1         alive"));
+  // What is wiped is above what is to be read.
+  const auto wiped = end.out.rfind("\033[J");
+  const auto summary = end.out.find("job: finished");
+  REQUIRE(wiped != std::string::npos);
+  REQUIRE(summary != std::string::npos);
+  CHECK(wiped < summary);
+  CHECK(contains(end.out.substr(summary), "digest"));
+}

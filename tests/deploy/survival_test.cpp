@@ -119,3 +119,21 @@ TEST_CASE("a server that is told to end gives away what it has first") {
   CHECK(contains(cluster.log_of("server-2"), "is told to end, and is drained"));
   CHECK(cluster.result().number("generation") == 0);
 }
+
+TEST_CASE(
+    "a scheduler that is started again after the end tells the same end, and learns nothing") {
+  const deployment cluster(deployment::shape{1, 1, 0, "", ""});
+  const auto server = cluster.node("server-0"), worker = cluster.node("worker-0");
+  const auto begin = [&](const words& more) {
+    return cluster.node("scheduler", words{"job.toml", "--json", "result.json"} +
+                                         deployment::quick_verdicts() + long_job(3) + more);
+  };
+  REQUIRE(begin({"--run", "first"})->wait().exit_code == 0);
+  const auto digest = cluster.result().word("model_digest");
+  server->wait();
+  worker->wait();
+  // Nobody is there who could learn anything.
+  const auto again = begin({"--run", "first"});
+  check_finished(cluster, *again, digest);
+  CHECK(cluster.here.troupe({"evaluate", "--model", "model"}).exit_code == 0);
+}

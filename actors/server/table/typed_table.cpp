@@ -342,19 +342,7 @@ result<void> typed_table<T>::put(span<const position> positions, const void* val
 template <class T>
 result<void> typed_table<T>::pull(span<const position> positions, void* out,
                                   const overwritten* before) const {
-  auto parts = parts_of(positions);
-  if (!parts) return parts.failure();
-  row_slot slots[pull_rows];
-  for (const auto& p : *parts)
-    for (std::size_t from = p.from; from < p.from + p.count; from += pull_rows) {
-      const auto at = positions.subspan(from, std::min(pull_rows, p.from + p.count - from));
-      if (auto known = locate(p, at, slots); !known) return known;
-      T* to = static_cast<T*>(out) + from * width_;
-      read_rows(values_of(*p.rows, 0), width_, {slots, at.size()}, to);
-      if (std::find(slots, slots + at.size(), absent_row) == slots + at.size()) continue;
-      for (std::size_t i = 0; i < at.size(); ++i)
-        if (slots[i] == absent_row) init_.fill(spec_.keys.key_at(at[i]), to + i * width_, width_);
-    }
+  if (auto read = copy_out(positions, out, nullptr, nullptr); !read) return read;
   if (before) before->restore(positions, width_ * sizeof(T), static_cast<std::byte*>(out));
   return {};
 }

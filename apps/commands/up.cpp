@@ -117,10 +117,13 @@ void cluster_run::show(const pb::JobStatus& status) {
   const auto name = name_in(manifest_);
   std::string states;
   for (const auto& n : status.nodes()) states += console::state_word(n.state());
-  const auto table = console::node_table(status, name);
+  auto table = console::node_table(status, name);
   if (live_table_) {
     wipe();
-    const auto line = progress_->line(status, console::terminal_width(1));
+    const auto width = console::terminal_width(1);
+    constexpr std::size_t most_nodes = 20;
+    table = console::clipped_table(table, width, most_nodes);
+    const auto line = progress_->line(status, width);
     console::write_to(1, table + line + "\n");
     table_lines_ = static_cast<std::size_t>(std::count(table.begin(), table.end(), '\n')) + 1;
     return;

@@ -88,6 +88,22 @@ std::string node_table(const pb::JobStatus& status, const name_of_node& name) {
   return text;
 }
 
+std::string clipped_table(const std::string& table, std::size_t width, std::size_t most) {
+  std::string text;
+  std::size_t lines = 0, left_out = 0;
+  for (std::size_t at = 0; at < table.size();) {
+    const auto end = std::min(table.find('\n', at), table.size());
+    if (lines <= most)  // the first is that of headings
+      text += table.substr(at, std::min(end - at, width)) + "\n";
+    else
+      ++left_out;
+    ++lines;
+    at = end + 1;
+  }
+  if (left_out > 0) text += format("and %zu more; 'troupe status' shows all\n", left_out);
+  return text;
+}
+
 std::string cluster_report(const pb::JobStatus& status, const name_of_node& name) {
   const auto sum = totals_of(status);
   auto text = status.job() + ": " + phase_word(status.phase());

@@ -15,6 +15,9 @@ using name_of_node = std::function<std::string(role_id)>;
 
 // A line of headings and one to each node; empty without nodes. Ends in a newline.
 std::string node_table(const pb::JobStatus& status, const name_of_node& name);
+// The same for a terminal that is drawn anew: no line is longer than `width` (it would wrap), and
+// of many nodes as many are shown as `most`.
+std::string clipped_table(const std::string& table, std::size_t width, std::size_t most);
 // Phase, progress, view and the nodes, as 'troupe status' prints them.
 std::string cluster_report(const pb::JobStatus& status, const name_of_node& name);
 // The same and more, for programs: docs/results.md.

@@ -49,17 +49,18 @@ struct node_process::inside {
   void on_link_news(const link_news& n);
 
   node_settings settings;
+  // Before the system: an actor's end is told of after await_all_actors_done(), which CAF lets go
+  // before it calls attached functors.
+  std::mutex mutex;
+  std::condition_variable changed;
+  look news;
+  clock::time_point heard = clock::now();
   system_config config;
   caf::actor_system system;
   std::shared_ptr<local_directory> directory;
   std::shared_ptr<background> io;
   std::shared_ptr<links_gauge> gauge;
   caf::actor links_, node_, watcher;
-
-  std::mutex mutex;
-  std::condition_variable changed;
-  look news;
-  clock::time_point heard = clock::now();
 };
 
 // A node that is told to go for good, or that knocks for long where its place is taken, has to hear

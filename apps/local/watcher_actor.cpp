@@ -42,7 +42,9 @@ caf::behavior watcher(watcher_pointer self, watcher_settings settings) {
   return {[self](tick_atom) {
     auto scheduler = self->state.settings.find->scheduler();
     if (!scheduler) return on_silence(self, "no such node is known");
-    self->request(scheduler, self->state.settings.patience, status_atom::value, pb::StatusQuery{})
+    pb::StatusQuery query;
+    query.set_with_view(self->state.settings.with_view);
+    self->request(scheduler, self->state.settings.patience, status_atom::value, query)
         .then([self](const pb::JobStatus& status) { on_answer(self, status); },
               [self](const caf::error& why) { on_silence(self, self->system().render(why)); });
   }};

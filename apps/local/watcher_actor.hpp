@@ -15,6 +15,7 @@ struct watcher_settings {
   duration every = std::chrono::milliseconds(100);
   // With no answer for so long the job is reported as failed.
   duration patience = std::chrono::seconds(30);
+  bool with_view = false;  // answers with view and nodes, which may be large
   // Called in the actor's turn; the last call has a phase of FINISHED or FAILED.
   std::function<void(const pb::JobStatus&)> on_status;
 };

@@ -4,10 +4,11 @@
 #include <caf/all.hpp>
 #include <optional>
 
-#include "actors/server/server_actor.hpp"
 #include "actors/supervision/node_actor.hpp"
+#include "apps/local/start_role.hpp"
 #include "apps/local/watcher_actor.hpp"
 #include "apps/virtual/probe_actor.hpp"
+#include "apps/virtual/virtual_stage.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
@@ -18,7 +19,7 @@ using sim::node_number;
 // A second of virtual time may take a minute of real time, in which somebody may press Ctrl-C.
 constexpr std::uint64_t steps_between_watches = 1 << 14;
 
-class virtual_cluster {
+class virtual_cluster final : private virtual_stage {
  public:
   virtual_cluster(const cluster_settings& cluster, const virtual_settings& settings,
                   const std::function<std::shared_ptr<evaluation>()>& new_scores,
@@ -28,6 +29,8 @@ class virtual_cluster {
         new_scores_(new_scores),
         watch_(watch),
         incarnations_(settings.engine.cast.size()),
+        lives_(settings.engine.cast.size()),
+        time_limit_{settings.time_limit.count()},
         sim_(settings.engine, cluster.files) {}
 
   virtual_run run() {
@@ -35,10 +38,11 @@ class virtual_cluster {
     for (node_number n = 0; n < cast.size(); ++n)
       if (!joins_later(n)) sim_.start_node(n, [this, n](std::uint32_t) { begin_life(n); });
     for (const auto& f : settings_.faults) plan(f);
+    if (settings_.direct) settings_.direct(*this);
     start_watcher();
     if (settings_.objective_every > duration::zero())
       sim_.at(instant{settings_.objective_every.count()}, [this] { look(); });
-    while (!ended() && sim_.now() < instant{settings_.time_limit.count()} && sim_.step())
+    while (!ended() && sim_.now() < time_limit_ && sim_.step())
       if (sim_.steps() % steps_between_watches == 0 && status_) ask_watch();
     if (!ended()) give_up();
     // A job that ended because it had reached its target was not interrupted: it did what it was
@@ -66,6 +70,7 @@ class virtual_cluster {
 
   void on_landmark(node_number n, const char* which) {
     ++passed_[which];
+    if (listener_) listener_(n, which);
     for (std::size_t i = 0; i < settings_.strikes.size(); ++i) {
       const auto& s = settings_.strikes[i];
       if (s.landmark != which) continue;
@@ -79,6 +84,7 @@ class virtual_cluster {
   }
 
   bool joins_later(node_number n) const {
+    if (std::count(settings_.absent.begin(), settings_.absent.end(), n) > 0) return true;
     for (const auto& f : settings_.faults)
       if (f.what == planned_fault::kind::join) {
         const auto who = sim_.map().matching(f.node);
@@ -87,46 +93,48 @@ class virtual_cluster {
     return false;
   }
 
+  sim::simulation& sim() override { return sim_; }
+  const sim::cast_of_nodes& cast() const override { return settings_.engine.cast; }
+  const std::optional<pb::JobStatus>& status() const override { return status_; }
+  std::uint64_t incarnation(node_number n) const override { return incarnations_[n]; }
+  void set_time_limit(instant t) override { time_limit_ = t; }
+  void listen(on_landmark_call to) override { listener_ = std::move(to); }
+
   // A life of a node: its supervisor, which starts its actor.
-  void begin_life(node_number n) {
+  void begin_life(node_number n) override {
     const auto role = settings_.engine.cast.role(n);
     node_spec spec;
     spec.env = sim_.environment_of(n);
     spec.env.marks = std::make_shared<node_landmarks>(*this, n);
     spec.env.request_timeout = cluster_.request_timeout;
-    spec.env.incarnation = incarnations_[n] + 1;
+    // Who is started while another still lives is told from what that one's supervisor starts.
+    constexpr std::uint64_t gap = 1000;
+    const bool second = sim_.down(n) || lives_[n] != sim_.life(n) ? false : true;
+    lives_[n] = sim_.life(n);
+    spec.env.incarnation = incarnations_[n] + (second ? gap : 1);
+    incarnations_[n] = spec.env.incarnation;
+    const auto own = std::make_shared<std::uint64_t>(spec.env.incarnation);
     spec.restarts = role.role == pb::SCHEDULER ? cluster_.scheduler_restarts : cluster_.restarts;
     if (role.role != pb::SCHEDULER) spec.beat_every = cluster_.beat_every;
-    spec.start = [this, n, role](caf::actor_system& system, const environment& env) {
-      incarnations_[n] = env.incarnation;
-      auto actor = start_actor(system, role, env);
+    spec.start = [this, n, own](caf::actor_system& system, const environment& env) {
+      *own = env.incarnation;
+      incarnations_[n] = std::max(incarnations_[n], env.incarnation);
+      auto actor = start_role(cluster_, system, env);
       sim_.place(n, actor);
       return actor;
     };
-    spec.publish = [this, n](role_id, caf::strong_actor_ptr handle) {
-      sim_.publish(n, std::move(handle));
+    spec.publish = [this, n, own](role_id, caf::strong_actor_ptr handle) {
+      if (*own == incarnations_[n]) sim_.publish(n, std::move(handle));
     };
     sim_.place(n,
                caf::actor_cast<caf::strong_actor_ptr>(sim_.actors().spawn(node, std::move(spec))));
-  }
-
-  caf::strong_actor_ptr start_actor(caf::actor_system& system, role_id role,
-                                    const environment& env) const {
-    switch (role.role) {
-      case pb::SCHEDULER:
-        return caf::actor_cast<caf::strong_actor_ptr>(
-            system.spawn(scheduler, env, cluster_.scheduler));
-      case pb::SERVER:
-        return caf::actor_cast<caf::strong_actor_ptr>(system.spawn(server, env));
-      default:
-        return caf::actor_cast<caf::strong_actor_ptr>(system.spawn(worker, env, cluster_.worker));
-    }
   }
 
   void start_watcher() {
     watcher_settings w;
     w.find = sim_.observers_view();
     w.every = settings_.watch_every;
+    w.with_view = static_cast<bool>(settings_.direct);
     w.patience = std::chrono::minutes(10);  // of virtual time: its node may be down for a while
     w.on_status = [this](const pb::JobStatus& status) { on_status(status); };
     sim_.outside([&] { sim_.actors().spawn(watcher, std::move(w)); });
@@ -175,7 +183,24 @@ class virtual_cluster {
     stop("the objective's target is reached");
   }
 
-  void drain(node_number n) {
+  void knock(role_id as, std::uint32_t protocol,
+             std::function<void(const pb::JoinReply&)> answer) override {
+    pb::Join join;
+    join.set_role(as.role);
+    join.set_index(as.index);
+    join.set_incarnation(1);
+    join.set_protocol(protocol);
+    sim_.outside([&] {
+      sim_.actors().spawn([this, join, answer](caf::event_based_actor* self) {
+        if (auto found = sim_.observers_view()->scheduler())
+          self->request(found, cluster_.request_timeout, join_atom::value, join)
+              .then([answer](const pb::JoinReply& reply) { answer(reply); },
+                    [](const caf::error&) {});
+      });
+    });
+  }
+
+  void drain(node_number n) override {
     const auto role = settings_.engine.cast.role(n);
     pb::DrainNode request;
     request.set_role(role.role);
@@ -187,7 +212,7 @@ class virtual_cluster {
     });
   }
 
-  void rebalance() {
+  void rebalance() override {
     sim_.outside([&] {
       if (auto found = sim_.observers_view()->scheduler())
         caf::anon_send(found, even_atom::value, pb::Rebalance{});
@@ -253,7 +278,10 @@ class virtual_cluster {
   const virtual_settings& settings_;
   const std::function<std::shared_ptr<evaluation>()>& new_scores_;
   const virtual_watch& watch_;
+  on_landmark_call listener_;
   std::vector<std::uint64_t> incarnations_;  // the latest of each node
+  std::vector<std::uint32_t> lives_;         // of its machine, when it began last
+  instant time_limit_;
   std::optional<pb::JobStatus> status_;
   std::map<std::string, std::uint64_t> passed_;
   std::map<std::size_t, std::uint32_t> struck_;  // how often a strike's landmark was passed

@@ -1,6 +1,7 @@
 #pragma once
 // From a job's [simulate] section to the settings of a simulation.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "sim/engine/simulation.hpp"
 
 namespace troupe {
+
+class virtual_stage;
 
 struct planned_fault {
   enum class kind { cut, cut_one_way, crash, pause, join, drain, rebalance };
@@ -33,6 +36,10 @@ struct virtual_settings {
   duration objective_every{};   // 0: no looks
   double objective_target = 0;  // 0: none
   duration time_limit{};
+  // Called before anything begins.
+  std::function<void(virtual_stage&)> direct;
+  // These begin later, when whoever directs lets them.
+  std::vector<sim::node_number> absent;
   // How often the caller's watch is asked, in virtual time, and at least once in so many steps.
   duration watch_every{std::chrono::milliseconds(10)};
 };

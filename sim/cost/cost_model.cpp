@@ -38,6 +38,10 @@ void cost_model::add_straggler(node_number n, const straggler_rule& rule) {
   at(n).stragglers.push_back(rule);
 }
 
+void cost_model::set_stragglers(node_number n, std::vector<straggler_rule> rules) {
+  at(n).stragglers = std::move(rules);
+}
+
 duration cost_model::of_turn(node_number n, const turn_facts& turn) {
   auto& node = at(n);
   double ns = price_.message_sent * static_cast<double>(turn.sent) +

@@ -51,6 +51,7 @@ class cost_model {
   // Which nodes the rules are for.
   void set_speed(node_number n, double factor);
   void add_straggler(node_number n, const straggler_rule& rule);
+  void set_stragglers(node_number n, std::vector<straggler_rule> rules);
 
   // How long a node's turn takes. A turn that computed examples counts as one clock of the node.
   duration of_turn(node_number n, const turn_facts& turn);

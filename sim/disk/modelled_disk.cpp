@@ -69,6 +69,11 @@ class modelled_disk::writer final : public writable_file {
 
   result<void> append(span<const std::byte> bytes) override {
     if (const auto may = usable(); !may) return may;
+    if (disk_.trouble_.short_writes && bytes.size() > 1) {
+      const auto half = bytes.size() / 2;
+      if (disk_.grow(path_, half)) (void)under_->append(bytes.subspan(0, half)).ok();
+      return io_error(path_, "only a part was written");
+    }
     if (const auto grown = disk_.grow(path_, bytes.size()); !grown) return grown;
     disk_.spend(bytes.size(), disk_.settings_.write_rate);
     return under_->append(bytes);
@@ -76,6 +81,7 @@ class modelled_disk::writer final : public writable_file {
   result<void> sync() override {
     if (const auto may = usable(); !may) return may;
     disk_.spend(0, 0);
+    if (disk_.trouble_.lies) return {};
     auto& file = disk_.files_[path_];
     file.synced = file.size;
     return under_->sync();
@@ -114,12 +120,14 @@ void modelled_disk::spend(std::uint64_t bytes, double rate) {
 result<void> modelled_disk::change(const std::string& path) {
   if (good_changes_ && *good_changes_ == 0) return io_error(path, "the disk fails");
   if (good_changes_) --*good_changes_;
+  if (trouble_.fails) return io_error(path, "input/output error");
   if (settings_.write_failure > 0 && random_.unit() < settings_.write_failure)
     return io_error(path, "input/output error");
   return {};
 }
 
 result<void> modelled_disk::grow(const std::string& path, std::uint64_t bytes) {
+  if (trouble_.full) return io_error(path, "no space left on device");
   if (settings_.capacity > 0 && used_ + bytes > settings_.capacity)
     return io_error(path, "no space left on device");
   used_ += bytes;
@@ -140,6 +148,7 @@ void modelled_disk::forget(const std::string& path) {
 
 result<std::unique_ptr<readable_file>> modelled_disk::open(const std::string& path) {
   spend(0, 0);
+  if (trouble_.no_descriptors) return io_error(path, "too many open files");
   auto file = under_->open(path);
   if (!file) return file;
   return std::unique_ptr<readable_file>(std::make_unique<reader>(*this, std::move(*file)));
@@ -148,6 +157,7 @@ result<std::unique_ptr<readable_file>> modelled_disk::open(const std::string& pa
 result<std::unique_ptr<writable_file>> modelled_disk::create(const std::string& path) {
   spend(0, 0);
   if (const auto may = change(path); !may) return may.failure();
+  if (trouble_.no_descriptors) return io_error(path, "too many open files");
   const bool there = under_->exists(path);
   auto file = under_->create(path);
   if (!file) return file;
@@ -165,6 +175,23 @@ result<void> modelled_disk::rename(const std::string& from, const std::string& t
   if (under_->exists(to)) keep_for_undo(to, replaced);
   const auto renamed = under_->rename(from, to);
   if (!renamed) return renamed;
+  if (all_)
+    for (auto* disk : *all_) disk->on_renamed(from, to);
+  else
+    on_renamed(from, to);
+  name_changes_.push_back({folder_of(to), [this, from, to, replaced] {
+                             if (under_->rename(to, from)) {
+                               if (all_)
+                                 for (auto* disk : *all_) disk->on_renamed(to, from);
+                               else
+                                 on_renamed(to, from);
+                             }
+                             restore(replaced);
+                           }});
+  return {};
+}
+
+void modelled_disk::on_renamed(const std::string& from, const std::string& to) {
   forget(to);
   std::map<std::string, written_file> moved;
   for (auto f = files_.begin(); f != files_.end();) {
@@ -176,11 +203,6 @@ result<void> modelled_disk::rename(const std::string& from, const std::string& t
     f = files_.erase(f);
   }
   files_.insert(moved.begin(), moved.end());
-  name_changes_.push_back({folder_of(to), [this, from, to, replaced] {
-                             (void)under_->rename(to, from).ok();
-                             restore(replaced);
-                           }});
-  return {};
 }
 
 result<void> modelled_disk::remove(const std::string& path) {
@@ -214,6 +236,7 @@ result<void> modelled_disk::create_folders(const std::string& path) {
 result<void> modelled_disk::sync_folder(const std::string& path) {
   spend(0, 0);
   if (const auto may = change(path); !may) return may;
+  if (trouble_.lies) return {};
   const auto synced = under_->sync_folder(path);
   if (!synced) return synced;
   auto here = path.empty() ? std::string(".") : path;

@@ -31,9 +31,22 @@ struct disk_settings {
   double write_failure = 0;              // the chance that a change fails
 };
 
+// What is wrong with a disk for a while.
+struct disk_trouble {
+  bool full = false;            // nothing more fits
+  bool fails = false;           // every change fails
+  bool short_writes = false;    // half of what is appended is written, and the rest fails
+  bool lies = false;            // it says that it has synced, and has not
+  bool no_descriptors = false;  // no file can be opened
+};
+
 class modelled_disk final : public file_system {
  public:
   modelled_disk(disk_settings settings, std::shared_ptr<file_system> under, random_source random);
+
+  // All disks that share the files beneath, this one too: what one renames, the others know by its
+  // new name.
+  void share_names(std::shared_ptr<std::vector<modelled_disk*>> all) { all_ = std::move(all); }
 
   // How long the operations since the last call took.
   duration take_elapsed();
@@ -41,6 +54,7 @@ class modelled_disk final : public file_system {
   // After so many more changes (create, append, sync, rename, remove) all fail, until repair().
   void fail_writes_after(std::uint64_t changes) { good_changes_ = changes; }
   void repair() { good_changes_.reset(); }
+  void set_trouble(const disk_trouble& trouble) { trouble_ = trouble; }
   // A power cut. Files that were open for writing fail from now on.
   void lose_unsynced();
 
@@ -72,6 +86,7 @@ class modelled_disk final : public file_system {
   result<void> change(const std::string& path);  // whether a change may succeed
   result<void> grow(const std::string& path, std::uint64_t bytes);
   void forget(const std::string& path);  // a file or a folder of files: their space is free
+  void on_renamed(const std::string& from, const std::string& to);
   void keep_for_undo(const std::string& path,
                      std::vector<std::pair<std::string, std::string>>& into);
   void restore(const std::vector<std::pair<std::string, std::string>>& files);
@@ -80,7 +95,9 @@ class modelled_disk final : public file_system {
   const std::shared_ptr<file_system> under_;
   random_source random_;
   duration elapsed_{};
+  std::shared_ptr<std::vector<modelled_disk*>> all_;  // null: there is no other
   std::optional<std::uint64_t> good_changes_;
+  disk_trouble trouble_;
   std::uint64_t used_ = 0;
   std::uint64_t power_cuts_ = 0;
   std::map<std::string, written_file> files_;

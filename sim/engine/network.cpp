@@ -55,8 +55,8 @@ void network::publish(node_number n, caf::strong_actor_ptr actor) {
   nodes_[n].published = std::move(actor);
 }
 
-node_number network::home_of(const caf::strong_actor_ptr& actor) const {
-  const auto found = home_.find(actor->id());
+node_number network::home_of(caf::actor_id actor) const {
+  const auto found = home_.find(actor);
   return found == home_.end() ? nowhere : found->second;
 }
 
@@ -128,6 +128,8 @@ void network::carry(route& way, caf::mailbox_element_ptr what) {
   p->kind = facts_.kind(what->content());
   p->bytes = map_.settings().frame + facts_.bytes(what->content());
   p->target = way.target;
+  if (what->mid.is_request() && what->sender)
+    way.along.asked[{what->sender->id(), what->mid.response_id().integer_value()}] = what->sender;
   p->what = serialise_ ? round_trip(std::move(what)) : std::move(what);
   outboxes_[way.along.from].push_back(std::move(p));
 }
@@ -183,7 +185,8 @@ void network::depart(parcel_ptr p) {
   auto& l = *p->along;
   const auto now = hooks_.now();
   const bool ordered = l.settings.ordered;
-  if (l.broken || (l.cuts > 0 && !ordered)) {
+  const auto meddled = meddling_ && p->what ? meddling_(l.from, l.to, p->kind) : fate{};
+  if (l.broken || l.into_the_void || meddled.lost || (l.cuts > 0 && !ordered)) {
     ++l.moved.lost;
     return log_.lost_at_departure(l.from, l.to, p->kind, p->bytes, now);
   }
@@ -202,7 +205,8 @@ void network::depart(parcel_ptr p) {
     if (zone != topology::no_zone) squeeze(zones_[zone].out, map_.zones()[zone].uplink);
     if (other != topology::no_zone) squeeze(zones_[other].in, map_.zones()[other].uplink);
   }
-  const auto a = l.wire.send(through, p->bytes, l.settings, random_);
+  auto a = l.wire.send(through, p->bytes, l.settings, random_);
+  a.last_byte = a.last_byte + meddled.later;
   if (a.lost) {
     ++l.moved.lost;
     return log_.lost_at_departure(l.from, l.to, p->kind, p->bytes, now);
@@ -266,6 +270,8 @@ void network::prefetch(const parcel& p, bool next, bool delivery) {
 void network::on_delivery(parcel& p) {
   const auto to = p.along->to;
   if (p.way == nullptr) return kill_proxy(key_of(to, p.target->id()), p.reason);
+  if (p.what->mid.is_response())
+    lane_between(to, p.along->from).asked.erase({p.target->id(), p.what->mid.integer_value()});
   // Replies cross the network too.
   auto& sender = p.what->sender;
   if (sender) {
@@ -277,15 +283,21 @@ void network::on_delivery(parcel& p) {
   p.target->enqueue(std::move(p.what), nullptr);
 }
 
-void network::kill_proxy(std::uint64_t key, caf::error reason) {
+// Nobody finds it any more.
+caf::strong_actor_ptr network::take_out_proxy(std::uint64_t key) {
   auto node = proxies_.extract(key);
-  if (node.empty()) return;
+  if (node.empty()) return nullptr;
   ++kills_;
   auto& l = node.mapped().way->along;
   retired_.push_back(std::move(node.mapped().way));
   l.proxies.erase(std::remove(l.proxies.begin(), l.proxies.end(), key), l.proxies.end());
-  static_cast<proxy_actor*>(caf::actor_cast<caf::abstract_actor*>(node.mapped().proxy))
-      ->kill_proxy(nullptr, std::move(reason));
+  return std::move(node.mapped().proxy);
+}
+
+void network::kill_proxy(std::uint64_t key, caf::error reason) {
+  if (const auto proxy = take_out_proxy(key))
+    static_cast<proxy_actor*>(caf::actor_cast<caf::abstract_actor*>(proxy))
+        ->kill_proxy(nullptr, std::move(reason));
 }
 
 void network::cut(node_number from, node_number to) {
@@ -310,13 +322,51 @@ void network::break_connection(lane& l) {
   for (auto* way : {&l, &way_back(l)}) {
     ++way->connection;
     way->broken = l.cuts > 0 || way->cuts > 0 || way_back(*way).cuts > 0;
+    way->into_the_void = false;
     for (const auto& p : std::exchange(way->stalled, {})) {
       ++way->moved.lost;
       log_.lost_on_the_way(way->from, way->to, p->kind, hooks_.now());
     }
-    for (const auto key : std::exchange(way->proxies, {}))
-      kill_proxy(key, caf::sec::remote_linking_failed);
+    forget_peers(*way);
   }
+}
+
+// Who talks along this way hears in the next turn of its node that it talks to nobody: one that
+// stands still hears it when it goes on.
+void network::forget_peers(lane& way) {
+  if (auto asked = std::exchange(way.asked, {}); !asked.empty())
+    hooks_.in_turn_of(way.from, [asked = std::move(asked)] {
+      for (const auto& [answer, asker] : asked)
+        asker->enqueue(nullptr, caf::make_message_id(answer.second),
+                       caf::make_message(caf::make_error(caf::sec::remote_linking_failed)),
+                       nullptr);
+    });
+  for (const auto key : std::exchange(way.proxies, {})) {
+    auto proxy = take_out_proxy(key);
+    if (!proxy) continue;
+    hooks_.in_turn_of(way.from, [proxy = std::move(proxy)] {
+      static_cast<proxy_actor*>(caf::actor_cast<caf::abstract_actor*>(proxy))
+          ->kill_proxy(nullptr, caf::sec::remote_linking_failed);
+    });
+  }
+}
+
+void network::reset(node_number a, node_number b) {
+  break_connection(lane_between(a, b));
+}
+
+void network::half_open(node_number a, node_number b) {
+  auto& l = lane_between(a, b);
+  auto& back = way_back(l);
+  if (l.broken || l.into_the_void) return;
+  log_.befalls(b, "has forgotten its connection to " + to_string(cast_.role(a)), hooks_.now());
+  l.into_the_void = true;
+  ++back.connection;
+  back.broken = true;
+  forget_peers(back);
+  hooks_.call_at(hooks_.now() + map_.settings().detection, [this, &l, connection = l.connection] {
+    if (l.into_the_void && l.connection == connection) break_connection(l);
+  });
 }
 
 void network::heal(node_number from, node_number to) {

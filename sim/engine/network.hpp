@@ -6,12 +6,14 @@
 //
 // Between two nodes with an ordered link there is a connection, as of TCP. A cut that is shorter
 // than the detection time only delays; a longer one, or a crash, breaks the connection: what is on
-// the way is lost, and the proxies of either side die. After that, and while the cut lasts, the
+// the way is lost, whoever waits for an answer is told that none will come, and the proxies of
+// either side die. After that, and while the cut lasts, the
 // other node is not found; then there is a new connection.
 
 #include <caf/actor_control_block.hpp>
 #include <caf/error.hpp>
 #include <caf/mailbox_element.hpp>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -36,9 +38,12 @@ struct lane {
   std::uint64_t cut_number = 0;  // of the latest
   std::uint32_t connection = 0;  // how often it has broken
   bool broken = false;           // and not yet healed
+  bool into_the_void = false;    // the other end has forgotten the connection
   std::uint64_t next_number = 0;
   std::vector<std::unique_ptr<struct parcel>> stalled;  // by a cut, until it is healed or breaks
   std::vector<std::uint64_t> proxies;                   // keys of the proxies that lead along it
+  // Requests sent along it and not answered yet, by who asked and what the answer will be called.
+  std::map<std::pair<caf::actor_id, std::uint64_t>, caf::strong_actor_ptr> asked;
 };
 
 // A proxy looked up before. It is good while none has been killed since, which counts tell.
@@ -75,7 +80,14 @@ class network {
     std::function<void(instant, parcel_ptr)> arrives_at;  // call on_arrival() then
     std::function<void(parcel_ptr)> deliver;  // to the inbox of its node: what on_delivery() takes
     std::function<void(instant, std::function<void()>)> call_at;
+    std::function<void(node_number, std::function<void()>)> in_turn_of;  // as a turn of the node
   };
+  // What becomes of a message beside what its way does to it.
+  struct fate {
+    bool lost = false;
+    duration later{};  // others may overtake it
+  };
+  using meddling = std::function<fate(node_number from, node_number to, message_kind)>;
 
   network(virtual_system& system, const cast_of_nodes& cast, topology map, recorder& log,
           std::uint64_t seed, bool serialise, hooks h);
@@ -84,7 +96,10 @@ class network {
   // Actors and where they live. Null withdraws a role.
   void place(node_number n, const caf::strong_actor_ptr& actor);
   void publish(node_number n, caf::strong_actor_ptr actor);
-  node_number home_of(const caf::strong_actor_ptr& actor) const;  // nowhere of observers
+  node_number home_of(const caf::strong_actor_ptr& actor) const {  // nowhere of observers
+    return home_of(actor->id());
+  }
+  node_number home_of(caf::actor_id actor) const;
   // The actor of a role as those on `from` see it; itself for observers.
   caf::strong_actor_ptr find(node_number from, role_id id);
 
@@ -102,6 +117,19 @@ class network {
   void heal(node_number from, node_number to);
   void crash(node_number n);  // its actors are killed; their peers notice after the detection time
   void restart(node_number n);  // a new life may begin
+  // The connection breaks, and both know it at once; what is on the way is lost.
+  void reset(node_number a, node_number b);
+  // `b` has forgotten the connection; `a` notices after the detection time, and what it sends until
+  // then is lost.
+  void half_open(node_number a, node_number b);
+  // What holds one way from now on; at first it is what the topology says.
+  const link_settings& link_of(node_number from, node_number to) {
+    return lane_between(from, to).settings;
+  }
+  void set_link(node_number from, node_number to, const link_settings& settings) {
+    lane_between(from, to).settings = settings;
+  }
+  void meddle(meddling with) { meddling_ = std::move(with); }  // empty: nobody does
   std::uint32_t life(node_number n) const { return nodes_[n].life; }
   std::size_t proxies() const { return proxies_.size(); }
   bool down(node_number n) const { return nodes_[n].down; }
@@ -141,7 +169,9 @@ class network {
                  const caf::error& reason);
   void depart(parcel_ptr p);
   void kill_proxy(std::uint64_t key, caf::error reason);
+  caf::strong_actor_ptr take_out_proxy(std::uint64_t key);
   void break_connection(lane& l);
+  void forget_peers(lane& way);
   void break_if_still_cut(lane& l, std::uint32_t connection, std::uint64_t cut_number);
   lane& way_back(const lane& l) { return lane_between(l.to, l.from); }
 
@@ -151,6 +181,7 @@ class network {
   recorder& log_;
   const bool serialise_;
   const hooks hooks_;
+  meddling meddling_;
   message_facts facts_;
   random_source random_;
   std::vector<node_state> nodes_;

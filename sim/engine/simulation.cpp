@@ -1,8 +1,10 @@
 #include "sim/engine/simulation.hpp"
 
 #include <caf/all.hpp>
+#include <cmath>
 
 #include "core/random.hpp"
+#include "core/text.hpp"
 
 namespace troupe::sim {
 namespace {
@@ -60,7 +62,10 @@ simulation::simulation(simulation_settings settings, std::shared_ptr<file_system
                   const auto to = p->along->to;
                   processors_.offer(to, std::move(p), now());
                 },
-                [this](instant t, std::function<void()> f) { at(t, std::move(f)); }}),
+                [this](instant t, std::function<void()> f) { at(t, std::move(f)); },
+                [this](node_number n, std::function<void()> f) {
+                  processors_.offer(n, std::move(f), now());
+                }}),
       processors_(
           cast_.size(), settings_.hosts,
           {[this](node_number n, item what, instant t) { return work(n, std::move(what), t); },
@@ -80,6 +85,9 @@ simulation::simulation(simulation_settings settings, std::shared_ptr<file_system
     disks_.push_back(std::make_shared<modelled_disk>(
         settings_.disk, files, random_source(seed_of(settings_.seed, of_disks, n))));
   }
+  const auto all_disks = std::make_shared<std::vector<modelled_disk*>>();
+  for (const auto& d : disks_) all_disks->push_back(d.get());
+  for (const auto& d : disks_) d->share_names(all_disks);
   for (const auto& rule : settings_.speeds) {
     std::uint32_t i = 0;
     for (const auto n : plan_.matching(rule.nodes))
@@ -114,7 +122,8 @@ void simulation::start_node(node_number n, std::function<void(std::uint32_t)> st
 
 bool simulation::step() {
   if (queue_.empty()) return false;
-  system_.move_to(std::max(now(), queue_.next()));
+  now_ = std::max(now(), queue_.next());
+  system_.move_to(now_);
   ++steps_;
   auto what = queue_.take();
   // What comes next has not been looked at since it was sent, and a large run is far larger than
@@ -165,10 +174,47 @@ void simulation::on_timer(instant due, caf::strong_actor_ptr receiver,
   t->receiver = std::move(receiver);
   t->what = std::move(what);
   t->cancellable = cancellable;
+  t->due = due;
+  if (!clocks_.empty() && t->home != nowhere) due = std::max(now(), clocks_[t->home].truth(due));
   queue_.add(due, std::move(t));
 }
 
+instant simulation::node_clock::shows(instant truth) const {
+  return showed + duration(std::llround(static_cast<double>((truth - set_at).count()) * rate));
+}
+
+instant simulation::node_clock::truth(instant shown) const {
+  auto t = set_at + duration(std::llround(static_cast<double>((shown - showed).count()) / rate));
+  while (shows(t) < shown) t = t + duration(1);  // no timer is early
+  return t;
+}
+
+void simulation::set_clock_rate(node_number n, double rate) {
+  log_.befalls(n, format("has a clock that runs at %.4g of its rate", rate), now());
+  if (clocks_.empty()) {
+    clocks_.resize(cast_.size());
+    system_.set_clock_of([this](caf::actor_id who) {
+      const auto home = network_.home_of(who);
+      return home == nowhere ? now_ : clocks_[home].shows(now_);
+    });
+  }
+  clocks_[n] = {now_, clocks_[n].shows(now_), rate};
+}
+
+void simulation::reset(node_number a, node_number b) {
+  network_.reset(a, b);
+}
+
+void simulation::half_open(node_number a, node_number b) {
+  network_.half_open(a, b);
+}
+
 void simulation::fire(std::unique_ptr<timer> t) {
+  // Its clock may have been set right, and run slower, since.
+  if (!clocks_.empty() && t->home != nowhere && clocks_[t->home].shows(now()) < t->due) {
+    const auto due = clocks_[t->home].truth(t->due);
+    return queue_.add(due, std::move(t));
+  }
   if (t->cancellable && !system_.fires(t->receiver, t->what->mid)) return;
   const auto home = t->home;
   if (home == nowhere)

@@ -45,7 +45,7 @@ class simulation final : private timer_sink {
   ~simulation() override;
 
   caf::actor_system& actors() { return system_.actors(); }
-  instant now() const { return system_.now(); }
+  instant now() const { return now_; }
 
   // What the actors of a node are given.
   environment environment_of(node_number n);
@@ -77,8 +77,25 @@ class simulation final : private timer_sink {
   void heal(node_number from, node_number to, bool both_ways);
   void crash(node_number n);
   void restart(node_number n);
+  std::uint32_t life(node_number n) const { return network_.life(n); }
+  bool down(node_number n) const { return network_.down(n); }
   void pause(node_number n);
   void resume(node_number n);
+  void reset(node_number a, node_number b);
+  void half_open(node_number a, node_number b);  // `b` has forgotten the connection
+  const link_settings& link_of(node_number from, node_number to) {
+    return network_.link_of(from, to);
+  }
+  void set_link(node_number from, node_number to, const link_settings& settings) {
+    network_.set_link(from, to, settings);
+  }
+  void meddle(network::meddling with) { network_.meddle(std::move(with)); }
+  void set_speed(node_number n, double factor) { costs_.set_speed(n, factor); }
+  void set_stragglers(node_number n, std::vector<straggler_rule> rules) {
+    costs_.set_stragglers(n, std::move(rules));
+  }
+  // From now on the node's clock runs so much faster than the true one; its timers too.
+  void set_clock_rate(node_number n, double rate);
   modelled_disk& disk(node_number n) { return *disks_[n]; }
 
   // Of all workers so far: clocks and examples computed.
@@ -94,6 +111,7 @@ class simulation final : private timer_sink {
   struct timer {
     node_number home = 0;
     std::uint32_t life = 0;
+    instant due;  // by its node's clock
     caf::strong_actor_ptr receiver;
     caf::mailbox_element_ptr what;
     bool cancellable = false;
@@ -122,8 +140,18 @@ class simulation final : private timer_sink {
   void run_background(node_number n, background::job work, background::job after);
   void run_actors();
 
+  // A node's own clock: what it showed at a true time, and how fast it has gone since.
+  struct node_clock {
+    instant set_at, showed;
+    double rate = 1;
+    instant shows(instant truth) const;
+    instant truth(instant shown) const;
+  };
+
   const simulation_settings settings_;
   const cast_of_nodes cast_;
+  instant now_;
+  std::vector<node_clock> clocks_;  // empty: all are right
   event_queue<happening> queue_;
   std::uint64_t steps_ = 0;
   virtual_system system_;

@@ -89,8 +89,23 @@ void virtual_system::move_to(instant t) {
       std::chrono::duration_cast<caf::actor_clock::duration_type>(duration(t.ns)));
 }
 
-std::size_t virtual_system::run_ready() {
-  return scheduler_->run();
+void virtual_system::run_ready() {
+  if (!clock_of_) {
+    scheduler_->run();
+    return;
+  }
+  const auto here = now();
+  while (scheduler_->has_job()) {
+    const auto& next = scheduler_->next_job<caf::resumable>();
+    if (next.subtype() == caf::resumable::scheduled_actor)
+      move_to(clock_of_(static_cast<const caf::scheduled_actor&>(next).id()));
+    scheduler_->run_once();
+  }
+  move_to(here);
+}
+
+void virtual_system::set_clock_of(std::function<instant(caf::actor_id)> clock_of) {
+  clock_of_ = std::move(clock_of);
 }
 
 bool virtual_system::fires(const caf::strong_actor_ptr& receiver, caf::message_id id) {

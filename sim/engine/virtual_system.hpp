@@ -10,6 +10,7 @@
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/mailbox_element.hpp>
+#include <functional>
 #include <memory>
 
 #include "core/time.hpp"
@@ -37,8 +38,11 @@ class virtual_system {
   caf::actor_system& actors() { return *system_; }
   instant now() const;
   void move_to(instant t);  // not backwards
-  // Runs actors until each of them waits; returns how many messages they took.
-  std::size_t run_ready();
+  // Runs actors until each of them waits.
+  void run_ready();
+  // From now on asked what time it is for an actor, each time before it runs: its node's clock may
+  // be wrong.
+  void set_clock_of(std::function<instant(caf::actor_id)> clock_of);
   // Whether a cancellable timer is still wanted; asked once, when it is due.
   bool fires(const caf::strong_actor_ptr& receiver, caf::message_id id);
 
@@ -46,6 +50,7 @@ class virtual_system {
   caf::actor_system_config config_;
   std::unique_ptr<caf::actor_system> system_;
   virtual_scheduler* scheduler_ = nullptr;  // the system's
+  std::function<instant(caf::actor_id)> clock_of_;
 };
 
 }  // namespace troupe::sim

@@ -39,6 +39,7 @@ class recorder {
   recorder(const cast_of_nodes& cast, std::vector<std::string> zones, trace_sink* trace);
 
   message_kind kind(std::string_view name);  // the same number for the same name
+  const std::string& name_of(message_kind k) const { return kind_names_[k]; }
 
   // A node's processor works, from a message of a kind on; it has done its turn.
   void turn_begins(node_number n, message_kind by, instant now);

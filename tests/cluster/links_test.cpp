@@ -141,13 +141,14 @@ namespace {
 
 // A scheduler of which only the status is asked, and a worker's side that asks.
 struct two_nodes {
+  // Before the system, whose links tell of news until they have ended in its destructor.
+  std::mutex mutex;
+  std::vector<link_news> news;
   system_config config;
   caf::actor_system system{config};
   std::shared_ptr<local_directory> at_scheduler = std::make_shared<local_directory>(),
                                    at_worker = std::make_shared<local_directory>();
   listener open = *listen_at({"127.0.0.1", 0});
-  std::mutex mutex;
-  std::vector<link_news> news;
   caf::actor scheduler_links, worker_links;
 
   links_setup setup(const std::string& name, pb::Role role) {

@@ -5,6 +5,7 @@ option(TROUPE_FUZZ "Build the fuzzers (needs clang)" OFF)
 option(TROUPE_WERROR "Treat warnings as errors" ON)
 option(TROUPE_REPORT "Build the pages of virtual runs, with the chart library in them" ON)
 option(TROUPE_TCMALLOC "Link the executable with tcmalloc: a fifth faster in virtual time" ON)
+option(TROUPE_PLANTED_BUGS "For tests alone: compile deliberate bugs of the protocol in (core/planted_bug.hpp)" OFF)
 set(TROUPE_SANITIZER "" CACHE STRING "A sanitizer to build with: address, undefined, or empty")
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -36,6 +37,9 @@ target_compile_options(troupe_flags INTERFACE
 # g++ 12 reports null dereferences and uninitialised variants inside the standard library at -O2 that are not there.
 target_compile_options(troupe_flags INTERFACE -Wno-null-dereference
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+if(TROUPE_PLANTED_BUGS)
+  target_compile_definitions(troupe_flags INTERFACE TROUPE_PLANTED_BUGS)
+endif()
 if(TROUPE_FUZZ)
   target_compile_options(troupe_flags INTERFACE -fsanitize=fuzzer-no-link,address,undefined
                          -fno-sanitize-recover=undefined -fno-omit-frame-pointer)

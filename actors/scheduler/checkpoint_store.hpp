@@ -37,6 +37,12 @@ class checkpoint_store {
   checkpoint_store(std::shared_ptr<file_system> files, std::string folder, std::uint32_t keep = 3,
                    std::string configuration = {}, std::string model = {});
 
+  // The same on another disk.
+  std::shared_ptr<checkpoint_store> on(std::shared_ptr<file_system> files) const {
+    return std::make_shared<checkpoint_store>(std::move(files), folder_, keep_, configuration_,
+                                              model_);
+  }
+
   // The folder must be there for all; removes what crashes left behind.
   result<void> prepare() const;
   result<void> publish(pb::Checkpoint manifest) const;

@@ -71,7 +71,7 @@ pb::JoinReply coordinator::on_join(const pb::Join& join, instant now) {
   reply.set_accepted(true);
   *reply.mutable_plan() = settings_.plan;
   if (join.role() == pb::WORKER && new_life) {
-    if (n.task) (void)measurement_.give_back(*std::exchange(n.task, std::nullopt));
+    if (n.task) (void)measurement_.give_back(*std::exchange(n.task, std::nullopt), true);
     if (phase_ == pb::JobStatus::TRAINING) give_slots_to(join.index(), now);
   }
   if (join.role() == pb::SERVER) on_server_joined(join.index(), new_life, now);
@@ -131,7 +131,7 @@ void coordinator::on_beat(const pb::Beat& beat, instant now) {
   auto& n = found->second;
   if (!n.joined && !n.dead) return;
   if (!n.dead) return detector_.heard({beat.role(), beat.index()}, now);
-  if (beat.role() == pb::SERVER) {
+  if (beat.role() == pb::SERVER && phase_ != pb::JobStatus::GATHERING) {
     // Others have what it had: it is shown so, and leaves.
     if (!view_.empty() && (!n.view_sent || now - *n.view_sent > std::chrono::seconds(1))) {
       n.view_sent = now;
@@ -139,12 +139,14 @@ void coordinator::on_beat(const pb::Beat& beat, instant now) {
     }
     return;
   }
-  // A worker holds nothing: its slots have been given away, and it may have others.
+  // A worker holds nothing: its slots have been given away, and it may have others. Nor does a
+  // server before there is a view.
   n.dead = false;
   n.joined = changed_ = true;
   detector_.heard({beat.role(), beat.index()}, now);
   note(now, to_string({beat.role(), beat.index()}) + " is heard of again");
   if (phase_ == pb::JobStatus::TRAINING) give_slots_to(beat.index(), now);
+  start_when_all_joined(now);
   hand_out_tasks();
 }
 
@@ -275,7 +277,7 @@ void coordinator::on_dead(role_id id, const std::string& why, instant now) {
   detector_.forget(id);
   note(now, to_string(id) + " is dead: " + why);
   if (id.role == pb::WORKER) {
-    if (n.task) (void)measurement_.give_back(*std::exchange(n.task, std::nullopt));
+    if (n.task) (void)measurement_.give_back(*std::exchange(n.task, std::nullopt), true);
     if (phase_ == pb::JobStatus::TRAINING) take_slots_from(id.index, now);
     return hand_out_tasks();
   }
@@ -317,7 +319,7 @@ std::vector<std::uint32_t> coordinator::living_workers() const {
 cluster_facts coordinator::facts() const {
   cluster_facts f;
   for (const auto& [index, n] : servers_)
-    if (n.alive()) f.servers.push_back({{index, n.incarnation}, n.draining});
+    if (n.alive()) f.servers.push_back({{index, n.incarnation}, n.draining, n.view_installed});
   f.copies = settings_.copies;
   f.targets = targets_;
   f.filled = filled_;
@@ -401,6 +403,10 @@ void coordinator::on_view(std::uint32_t server, std::uint64_t number,
     return;
   }
   n.view_installed = true;
+  // Who drains may leave when those that stay have been shown to live.
+  if (std::any_of(servers_.begin(), servers_.end(),
+                  [](const auto& s) { return s.second.draining; }))
+    replan(now);
   when_installed(now);
 }
 

@@ -166,8 +166,8 @@ void coordinator::on_task(std::uint32_t worker, const pb::EvaluateTask& task,
   // gets it, at the next tick.
   const bool nobody = !part || (!part->done() && part->code() == static_cast<int>(errc::lost));
   if (nobody) {
-    const auto why = part ? error{errc::lost, part->text()} : part.failure();
-    if (!measurement_.give_back(task)) give_up_evaluating(why, now);
+    // One that says that it has not joined yet has tried nothing.
+    if (!measurement_.give_back(task, !part)) give_up_evaluating(part.failure(), now);
     return;
   }
   if (!part->done()) {
@@ -346,9 +346,14 @@ void coordinator::on_save(const send_save& asked, const result<pb::SavedPart>& p
     (void)saves_.failed(asked.round, key, now);
     return;
   }
+  if (!part->done()) {  // a disk that is full now need not be so for long
+    trouble_ = format("server %u: %s", asked.server, part->text().c_str());
+    if (saves_.failed(asked.round, key, now) &&
+        now - saves_.moved() > duration(settings_.plan.timings().patience()))
+      fail(errc::io, trouble_, now);
+    return;
+  }
   if (!saves_.answered(asked.round, key, now)) return;
-  if (!part->done())
-    return fail(errc::io, format("server %u: %s", asked.server, part->text().c_str()), now);
   saved_[key.first] = {part->files().begin(), part->files().end()};
   if (!saves_.complete()) return;
   std::vector<std::string> parts;

@@ -25,6 +25,7 @@ class failure_detector {
   // From now on the node is watched.
   void heard(role_id id, instant now) {
     auto& n = nodes_[id];
+    if (!asked_) asked_ = now;  // it may fall asleep before it is asked for the first time
     n.heard = now;
     n.suspected = false;
   }

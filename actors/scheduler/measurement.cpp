@@ -49,9 +49,10 @@ std::optional<pb::EvaluateTask> measurement::take_task() {
   return task;
 }
 
-bool measurement::give_back(pb::EvaluateTask task) {
+bool measurement::give_back(pb::EvaluateTask task, bool tried) {
   tasks_.push_back(std::move(task));
-  return ++given_back_ <= most_given_back;
+  given_back_ += tried ? 1 : 0;
+  return given_back_ <= most_given_back || !tried;
 }
 
 void measurement::scored(const pb::EvaluatedPart& part, const blob& scores) {

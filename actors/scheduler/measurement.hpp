@@ -36,7 +36,7 @@ class measurement {
   // Parts to hand out, in their order; each time under a new number, by which its answer is known.
   std::optional<pb::EvaluateTask> take_task();
   // The worker died or did not answer. False: too many have, and the evaluation should be given up.
-  bool give_back(pb::EvaluateTask task);
+  bool give_back(pb::EvaluateTask task, bool tried);
   void scored(const pb::EvaluatedPart& part, const blob& scores);
   void summarised(std::uint32_t shard, std::uint32_t table, const pb::TableSummary& part);
   // The summaries are waited for all the same.

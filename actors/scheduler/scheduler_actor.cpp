@@ -3,6 +3,7 @@
 #include <caf/all.hpp>
 
 #include "core/log.hpp"
+#include "core/planted_bug.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
@@ -21,6 +22,7 @@ scheduler_actor::behavior_type scheduler(scheduler_state::pointer self, environm
 scheduler_actor::behavior_type scheduler_state::start(environment env, scheduler_setup setup) {
   env_ = std::move(env);
   setup_ = std::move(setup);
+  if (setup_.checkpoints) setup_.checkpoints = setup_.checkpoints->on(env_.files);
   keep_exception_text(self_);
   self_->send(self_, tick_atom::value);
   if (setup_.state_folder.empty())
@@ -187,6 +189,7 @@ void scheduler_state::carry_out(std::function<void()> first) {
       break;
     }
   auto all = std::exchange(put_off_, {});
+  const auto early = planted("view-before-log") ? std::exchange(all, {}) : decltype(all){};
   auto written = [this, all = std::move(all)](const result<void>& outcome) {
     --writes_;
     // Whoever cannot write down what it decides must not decide.
@@ -202,6 +205,7 @@ void scheduler_state::carry_out(std::function<void()> first) {
   if (!in_background([log = log_, s = *std::move(state)] { return log->append(s); },
                      std::move(written)))
     self_->quit(caf::make_error(caf::sec::runtime_error, "the disk has too much to do"));
+  for (const auto& each : early) each();
 }
 
 void scheduler_state::perform_all(const std::vector<command>& commands) {

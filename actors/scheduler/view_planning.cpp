@@ -109,6 +109,12 @@ class planner {
       return m.server == server && present_.has_member(m.server, m.incarnation);
     });
   }
+  // Whether all who stay have installed the present view.
+  bool all_shown(const shard_entry& e) const {
+    return std::all_of(facts_.servers.begin(), facts_.servers.end(), [&](const known_server& s) {
+      return s.shown || s.draining || !e.holds(s.who.server);
+    });
+  }
   bool usable(std::uint32_t server) const {
     return std::find(usable_.begin(), usable_.end(), server) != usable_.end();
   }
@@ -145,6 +151,14 @@ class planner {
         e.quiet = true;
         return true;  // one thing at a time
       }
+    }
+    // Who drains may be the last that lives, without anybody knowing yet: where fewer copies will
+    // be left than are wanted of old, those must first have shown that they live and have
+    // everything.
+    const bool leaves = staying >= wanted && staying < e.chain.size();
+    if (leaves && staying < facts_.copies + 1 && !(facts_.still.count(key) && all_shown(e))) {
+      e.quiet = true;
+      return true;
     }
     if (staying >= wanted) {
       e.chain.erase(std::remove_if(e.chain.begin(), e.chain.end(),

@@ -24,6 +24,7 @@ namespace troupe {
 struct known_server {
   member who;
   bool draining = false;
+  bool shown = true;  // it has installed the present view: it lived when that was published
 };
 
 // A shard of each server, made of its arcs, numbered from `first_shard`; copies as far as there are

@@ -44,12 +44,10 @@ class leases {
 
   // The granter's side.
   void grant(std::uint32_t to, instant now) { given_[to] = now; }
-  // When all that these were granted has run out.
-  instant over(const std::vector<std::uint32_t>& holders) const {
+  // When all that was granted to anybody has run out.
+  instant all_over() const {
     instant latest{};
-    for (const auto h : holders)
-      if (const auto found = given_.find(h); found != given_.end())
-        latest = std::max(latest, found->second + length_);
+    for (const auto& [to, at] : given_) latest = std::max(latest, at + length_);
     return latest;
   }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "actors/server/table/gather.hpp"
+#include "core/planted_bug.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
@@ -28,6 +29,7 @@ shard::shard(shard_settings settings, std::uint32_t number, std::vector<closed_r
 }
 
 bool shard::serves(instant now) const {
+  if (planted("lease-ignored")) return place_.primary && committed() >= barrier_;
   return place_.primary && now < leased_until_ && now >= place_.serves_from &&
          committed() >= barrier_;
 }
@@ -103,6 +105,10 @@ std::optional<pb::PushReply> shard::take(asker from, const pb::PushHeader& heade
         pending->askers.emplace_back(from, now + hold_of(header));
         return std::nullopt;
       }
+      if (planted("no-duplicate-check") && !loading_) {
+        apply(header.table(), keys, values.data(), {header.clock(), header.share()});
+        changed(now);
+      }
       return with_outcome<reply>(pb::DONE);
     case arrival::too_early: {
       auto missing = with_outcome<reply>(pb::MISSING);
@@ -144,7 +150,7 @@ std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& 
     const bool applied =
         apply(header.table(), keys, values.data(), {header.clock(), header.share()});
     ledger_.take(header.slot(), number, header.last());
-    if (link_) link_->note_slot(header.slot());
+    if (link_ && !planted("clock-not-replicated")) link_->note_slot(header.slot());
     changed(now);
     pass(landmark::push_applied);
     return with_outcome<reply>(applied ? pb::DONE : pb::REJECTED);
@@ -232,7 +238,7 @@ void shard::apply_clock(std::uint64_t clock, open_clock& pushes, instant now, an
     fine.push_back(tables_[push.table]->spec().how == combine::each
                        ? apply(push.table, push.keys, push.values.data(), {clock, push.share})
                        : combined_fine[push.table]);
-  if (link_)
+  if (link_ && !planted("clock-not-replicated"))
     for (std::uint32_t slot = 0; slot < ledger_.slots(); ++slot) link_->note_slot(slot);
   changed(now);
   version_sequence_ = sequence_;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "actors/server/shard.hpp"
+#include "core/planted_bug.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
@@ -46,7 +47,8 @@ void shard::when_committed(unacknowledged u, answers&) {
 
 // Answers what all copies have by now. A primary that has no leave to answer does not.
 void shard::release(instant now, answers& out) {
-  const auto have = committed();
+  const bool early = planted("acknowledge-early") && place_.primary;
+  const auto have = early ? sequence_ : committed();
   if (place_.primary && !serves(now)) return;
   while (!unacknowledged_.empty() && unacknowledged_.front().sequence <= have) {
     auto u = std::move(unacknowledged_.front());
@@ -144,6 +146,8 @@ copy_message shard::message_of(const copy_link::cargo& cargo, bool complete) con
     auto* state = row_out;
     row_out += positions.size() * tables_[t]->state_bytes();
     (void)tables_[t]->copy_out(positions, values, state, nullptr);
+    if (planted("hand-over-forgets-state") && link_->joins())
+      std::fill(state, row_out, std::byte{});
     meter_.add(work::keys_pulled, positions.size());
   }
   if (complete)
@@ -189,7 +193,8 @@ void shard::on_copy(asker from, const pb::CopyHeader& header, const blob& keys, 
     return answer(with_outcome<pb::CopyReply>(pb::LATER, "its rows are being replaced"));
   if (!begun_ && !header.begins())
     return answer(with_outcome<pb::CopyReply>(pb::BAD_REQUEST, "it is empty and must be filled"));
-  if (header.number() > last_message_) {  // else it comes late, or again
+  const bool next = header.number() > last_message_;  // else it comes late, or again
+  if (next || planted("replica-out-of-order")) {
     if (auto wrong = put_copied(header, keys, rows))
       return answer(with_outcome<pb::CopyReply>(pb::BAD_REQUEST, std::move(*wrong)));
     last_message_ = header.number();
@@ -295,7 +300,8 @@ void shard::roll_back() {
 }
 
 pb::SlotRecord shard::record_of(std::uint32_t slot) const {
-  const auto known = applied(slot);
+  const bool taken_too = planted("gathered-counts-as-applied");
+  const auto known = taken_too ? ledger_.record(slot) : applied(slot);
   pb::SlotRecord r;
   r.set_slot(slot);
   r.set_epoch(known.epoch);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/planted_bug.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
@@ -55,8 +56,8 @@ shard_place shard_host::place_of(const shard_entry& e, const shard* held, instan
   if (held != nullptr && held->primary()) p.serves_from = std::max(now, held->serves_from());
   // What those who held it before us were granted by us must have run out.
   if (p.primary && held != nullptr && !held->primary())
-    if (const auto* earlier = before_.find(e.number))
-      p.serves_from = std::max(now, leases_.over(earlier->chain));
+    // Whoever they were: views may have been missed, and so may a split.
+    p.serves_from = std::max(now, leases_.all_over());
   return p;
 }
 
@@ -257,7 +258,7 @@ answers shard_host::on_lease(std::uint32_t from, const pb::LeaseReply& reply, in
       if (auto newer = view::from_message(reply.view())) return install(std::move(*newer), now);
     return out;
   }
-  leases_.granted(from, asked);
+  leases_.granted(from, planted("lease-from-answer") ? now : asked);
   for (const auto& [number, s] : shards_) renew(*s, now, out);
   return out;
 }

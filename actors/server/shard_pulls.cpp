@@ -1,19 +1,23 @@
 // The shard's answers to pulls: when they may be given, and what is in them.
 
 #include "actors/server/shard.hpp"
+#include "core/planted_bug.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
 std::uint64_t shard::needed_clock(std::uint64_t clock) const {
-  if (!settings_.staleness || clock <= *settings_.staleness) return 0;
-  return clock - *settings_.staleness;
+  if (!settings_.staleness) return 0;
+  const auto bound = *settings_.staleness + (planted("staleness-off-by-one") ? 1 : 0);
+  return clock - std::min(clock, bound);
 }
 
 void shard::on_pull(asker from, const pb::PullHeader& header, const blob& keys, instant now,
                     answers& out) {
-  if (auto wrong = wrong_view<pb::PullReply>(header)) {
+  auto wrong = wrong_view<pb::PullReply>(header);
+  const bool all_the_same = wrong && planted("view-not-checked-on-pull");
+  if (wrong && !all_the_same) {
     out.pulls.push_back({from, std::move(*wrong), {}, {}});
-  } else if (!serves(now)) {
+  } else if (!all_the_same && !serves(now)) {
     park({from, {}, header, {}, keys, {}, now + hold_of(header)});
   } else if (auto no = refusal(header, keys)) {
     out.pulls.push_back({from, std::move(*no), {}, {}});
@@ -75,7 +79,8 @@ pull_answer shard::read(asker from, const pb::PullHeader& header, const blob& ke
   pull_answer out{from, with_outcome<pb::PullReply>(pb::DONE), {}, {}};
   // Bulk-synchronous, a slot that was taken over may ask for the version before the present one.
   const bool previous = bulk_synchronous() && !header.observer() && header.clock() < version_;
-  const auto* before = previous ? &before_[header.table()] : nullptr;
+  const bool kept = previous && !planted("previous-version-lost");
+  const auto* before = kept ? &before_[header.table()] : nullptr;
   if (const auto done =
           header.range() ? read_range(header, before, out) : read_keys(header, keys, before, out);
       !done)

@@ -208,6 +208,7 @@ class kv_client {
     std::uint64_t transmission = 0;     // which of all the client's, the last time
     std::optional<instant> answer_due;  // while it is in flight
     std::uint32_t failures = 0;
+    std::uint32_t untried = 0;  // of those, that met nobody
     std::optional<instant> retry_at;
     std::string trouble;  // what the last try met
   };

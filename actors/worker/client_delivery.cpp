@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "actors/worker/client.hpp"
+#include "core/planted_bug.hpp"
 #include "core/text.hpp"
 
 namespace troupe {
@@ -217,7 +218,12 @@ void kv_client::on_reply(std::uint64_t number, const pb::PullReply& reply, const
 void kv_client::on_failure(std::uint64_t number, const std::string& reason) {
   const auto found = parts_.find(number);
   if (found == parts_.end()) return;
-  found->second.answer_due.reset();
+  auto& p = found->second;
+  // Where nobody is to be found, or the connection ends at once, nothing was tried: a server that
+  // is away for longer than a few quick failures take is waited for all the same.
+  const bool tried = !p.answer_due || *p.answer_due - now_ < settings_.request_timeout / 2;
+  p.untried += tried ? 0 : 1;
+  p.answer_due.reset();
   retry_later(number, reason);
 }
 
@@ -227,7 +233,7 @@ void kv_client::retry_later(std::uint64_t number, std::string trouble) {
   p.trouble = std::move(trouble);
   ++p.failures;
   if (now_ >= r.deadline) return fail(number, errc::timeout, p.trouble);
-  if (r.what != kind::push && p.failures > settings_.pull_retries)
+  if (r.what != kind::push && p.failures - p.untried > settings_.pull_retries)
     return fail(number, errc::timeout, format("%s, after %u tries", p.trouble.c_str(), p.failures));
   const auto doubled = settings_.backoff * (std::int64_t{1} << std::min(p.failures - 1, 20u));
   p.retry_at = now_ + std::min(doubled, settings_.backoff_limit);
@@ -300,6 +306,8 @@ void kv_client::route_all_again() {
       to_send_.erase(std::remove(to_send_.begin(), to_send_.end(), number), to_send_.end());
       moved.answer_due.reset();
       moved.retry_at.reset();
+      if (planted("rerouted-push-is-empty") && requests_.at(moved.of).what == kind::push)
+        moved.slices.clear();
       to_send_.push_back(next_part_);
       parts_.emplace(next_part_++, std::move(moved));
     }

@@ -54,6 +54,8 @@ class slot_program {
   // Does clock `clock`, from any state: clocks come in order, but the first may be any (a slot
   // taken over).
   virtual void run(slot_session& session, std::uint64_t clock) = 0;
+  // A push of that clock has been acknowledged, or refused: it counts, once, whatever happens.
+  virtual void on_pushed(std::uint64_t /*clock*/, std::size_t /*table*/, bool /*rejected*/) {}
 };
 
 // One part of a data set, scored with the model as it is.

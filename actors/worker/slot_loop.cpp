@@ -162,11 +162,14 @@ void slot_loop::send_kept(bool last) {
   options.last = last;
   options.share = push.share;
   client_.push(push.table, std::move(push.keys), std::move(push.values), std::move(options),
-               [this](const result<pushed>& outcome) { on_pushed(outcome); });
+               [this, clock = clock_, table = push.table](const result<pushed>& outcome) {
+                 on_pushed(clock, table, outcome);
+               });
 }
 
-void slot_loop::on_pushed(const result<pushed>& outcome) {
+void slot_loop::on_pushed(std::uint64_t clock, std::size_t table, const result<pushed>& outcome) {
   if (!outcome) return fail(outcome.failure());
+  program_->on_pushed(clock, table, outcome->rejected);
   if (outcome->rejected) progress_.set_rejected(progress_.rejected() + 1);
 }
 

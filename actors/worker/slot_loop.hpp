@@ -86,7 +86,7 @@ class slot_loop final : public conversation, public slot_session {
   bool at_limit() const { return limit_ && clock_ >= *limit_; }
   bool may_begin_clock() const;
   void send_kept(bool last);
-  void on_pushed(const result<pushed>& outcome);
+  void on_pushed(std::uint64_t clock, std::size_t table, const result<pushed>& outcome);
   std::string not_adopted_by() const;
 
   const slot_settings settings_;

@@ -205,25 +205,50 @@ TEST_CASE("a pull backs off, and after its retries fails with the server and the
   client_settings settings;
   settings.pull_retries = 2;
   settings.backoff = 10ms;
+  settings.request_timeout = 20ms;
+  settings.hold = 0ms;
   fixture f(1, settings);
   std::string text;
   f.c.pull(0, f.keys({1}), {}, [&](result<pulled> r) { text = r.failure().text; });
-  auto number = f.send()[0].number;
-  f.c.on_failure(number, "request_timeout");
-  REQUIRE(f.c.next_wake());
-  CHECK(f.c.next_wake()->ns == duration(10ms).count());
-  f.c.at({duration(10ms).count()});
-  f.c.on_time();
-  CHECK(f.send().size() == 1);
-  f.c.on_failure(number, "request_timeout");
-  CHECK(f.c.next_wake()->ns == duration(30ms).count());  // doubled
-  f.c.at({duration(30ms).count()});
-  f.c.on_time();
-  f.send();
-  f.c.on_failure(number, "request_timeout");
+  const auto number = f.send()[0].number;
+  // Each try takes its time before it fails.
+  const auto fails_at = [&](duration at) {
+    f.c.at({at.count()});
+    f.c.on_failure(number, "request_timeout");
+  };
+  const auto tried_again_at = [&](duration at) {
+    f.c.at({at.count() - 1});
+    f.c.on_time();
+    CHECK(f.send().empty());
+    f.c.at({at.count()});
+    f.c.on_time();
+    CHECK(f.send().size() == 1);
+  };
+  fails_at(15ms);
+  tried_again_at(25ms);
+  fails_at(40ms);
+  tried_again_at(60ms);  // doubled
+  fails_at(75ms);
   CHECK(text ==
-        "server 0: pull of table 'weights' by slot 1 at clock 0, asked 0.0 s ago: request_timeout, "
+        "server 0: pull of table 'weights' by slot 1 at clock 0, asked 0.1 s ago: request_timeout, "
         "after 3 tries");
+}
+
+TEST_CASE("a pull that meets nobody has not been tried: it is tried until the patience ends") {
+  client_settings settings;
+  settings.pull_retries = 2;
+  fixture f(1, settings);
+  bool failed = false;
+  f.c.pull(0, f.keys({1}), {}, [&](result<pulled> r) { failed = !r; });
+  for (int i = 0; i < 30; ++i) {
+    const auto sent = f.send();
+    REQUIRE(sent.size() == 1);
+    f.c.on_failure(sent[0].number, "no such node is known");
+    CHECK_FALSE(failed);
+    REQUIRE(f.c.next_wake());
+    f.c.at(*f.c.next_wake());
+    f.c.on_time();
+  }
 }
 
 TEST_CASE("a request without an answer is taken for lost when its time is up, and sent again") {

@@ -38,7 +38,7 @@ result<Job> read_job(const std::vector<named_text>& layers, const overrides& set
       r.faults().add({}, "", override_tree.failure().text);
   }
   r.finish(name, paths.of_rest);
-  if (job.model().app() == "external") r.faults().forget("data.train");  // its data are its own
+  if (job.model().app() != "linear") r.faults().forget("data.train");  // its data are its own
   // Whether values fit together can be told only of values that were understood.
   if (r.faults().empty())
     for (auto& m : misfits_of(job))

@@ -97,6 +97,7 @@ void reading::read_sections(Message& into, const FieldDescriptor& field, const s
   const auto& reflection = *into.GetReflection();
   reflection.ClearField(&into, &field);
   const auto read_item = [&](const node& item) {
+    places_[key + "[" + std::to_string(reflection.FieldSize(into, &field) + 1) + "]"] = item.where;
     if (is_table(key, item)) read_section(*reflection.AddMessage(&into, &field), key, item);
   };
   if (value.what != node::type::list) return read_item(value);

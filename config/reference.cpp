@@ -2,6 +2,7 @@
 
 #include "config/job.hpp"
 #include "config/manifest.hpp"
+#include "config/scenario.hpp"
 #include "config/schema.hpp"
 #include "config/values.hpp"
 
@@ -208,6 +209,10 @@ std::string tables_of(const Descriptor& root) {
   return text;
 }
 
+constexpr const char* scenario_introduction =
+    R"(A scenario is a TOML file, written as job files are (docs/configuration.md). docs/chaos.md says how to write one.
+)";
+
 constexpr const char* manifest_introduction =
     R"(A manifest says which nodes make a cluster, and where they are. It is a TOML file, written as job files are
 (docs/configuration.md), and the same on all machines; paths in it are relative to its folder.
@@ -220,6 +225,12 @@ std::string reference_markdown() {
          "\nThis page is printed by `troupe config --markdown`; `troupe config` prints the same as "
          "a job file.\n" +
          tables_of(*Job::descriptor());
+}
+
+std::string scenario_reference_markdown() {
+  return "# Scenarios\n\n" + std::string(scenario_introduction) +
+         "\nThis page is printed by `troupe chaos --markdown`.\n" +
+         tables_of(*Scenario::descriptor());
 }
 
 std::string manifest_reference_markdown() {

@@ -249,8 +249,11 @@ void set(Message& message, const FieldDescriptor& field, const scalar& value) {
 }
 
 void add(Message& message, const FieldDescriptor& field, const scalar& value) {
-  // The schema has lists of text only.
-  message.GetReflection()->AddString(&message, &field, std::get<std::string>(value));
+  // The schema has lists of text and of durations only.
+  if (const auto* text = std::get_if<std::string>(&value))
+    message.GetReflection()->AddString(&message, &field, *text);
+  else
+    message.GetReflection()->AddInt64(&message, &field, std::get<std::int64_t>(value));
 }
 
 scalar get(const Message& message, const FieldDescriptor& field) {
@@ -272,7 +275,10 @@ scalar get(const Message& message, const FieldDescriptor& field) {
 }
 
 scalar get_item(const Message& message, const FieldDescriptor& field, int index) {
-  return message.GetReflection()->GetRepeatedString(message, &field, index);
+  const auto& r = *message.GetReflection();
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING)
+    return r.GetRepeatedString(message, &field, index);
+  return std::int64_t{r.GetRepeatedInt64(message, &field, index)};
 }
 
 }  // namespace troupe::config

@@ -1,3 +1,5 @@
+#include "config/writing.hpp"
+
 #include "config/job.hpp"
 #include "config/manifest.hpp"
 #include "config/paths.hpp"
@@ -76,16 +78,12 @@ class writer {
 
 }  // namespace
 
-namespace {
-
 std::string written(const Message& message) {
   writer w;
   w.section(message, "");
   auto text = w.take();
   return text.empty() ? text : text.substr(1);  // without the blank line before the first section
 }
-
-}  // namespace
 
 std::string to_toml(const Job& job) {
   return written(job);

@@ -38,6 +38,7 @@ int manifest_command(const std::vector<std::string>& arguments);
 // 'troupe checkpoint now'
 int checkpoint_now(const std::string& manifest);
 int sweep_command(const std::vector<std::string>& arguments);
+int chaos_command(const std::vector<std::string>& arguments);
 int calibrate_command(const std::vector<std::string>& arguments);
 int checkpoint_command(const std::vector<std::string>& arguments);
 int evaluate_command(const std::vector<std::string>& arguments);

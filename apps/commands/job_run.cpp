@@ -7,6 +7,7 @@
 
 #include "actors/server/plan.hpp"
 #include "actors/worker/data/dataset.hpp"
+#include "apps/commands/chaos_job.hpp"
 #include "apps/commands/external_job.hpp"
 #include "apps/commands/history_file.hpp"
 #include "apps/linear/initial_model.hpp"
@@ -320,6 +321,7 @@ instant wall_clock() {
 
 result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_system> files,
                                  const run_choices& choices) {
+  if (job.model().app() == "chaos") return prepare_chaos(job, std::move(files), choices);
   if (job.model().app() == "external") return prepare_external(job, std::move(files), choices);
   if (const auto started = configure_log(choices.log ? *choices.log : log_settings_of(job.log()));
       !started)

@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "actors/scheduler/state_log.hpp"
+#include "apps/chaos/workload/workload.hpp"
 #include "apps/commands/command.hpp"
 #include "apps/commands/command_line.hpp"
 #include "apps/commands/conclusion.hpp"
@@ -314,6 +315,7 @@ int node_run::run_other() {
 }  // namespace
 
 int node_command(const std::vector<std::string>& arguments) {
+  chaos::register_functions();  // a server does not know beforehand what job it will serve
   command_line line(
       "node --manifest FILE --name NAME [JOB] [options]",
       "Runs one node of the cluster that a manifest describes. The scheduler takes the JOB; "

@@ -22,6 +22,7 @@ constexpr troupe::subcommand commands[] = {
     {"stop", "end a running job, and save its model", troupe::stop_command},
     {"certs", "make a cluster's certificates", troupe::certs_command},
     {"manifest", "check a manifest", troupe::manifest_command},
+    {"chaos", "trouble a cluster, and see whether it keeps its promises", troupe::chaos_command},
     {"sweep", "run a job at many points and tabulate it", troupe::sweep_command},
     {"calibrate", "measure what work takes, for virtual time", troupe::calibrate_command},
     {"checkpoint", "the checkpoints of a job, and models of them", troupe::checkpoint_command},

@@ -49,7 +49,7 @@ TEST_CASE("a cluster is told in JSON, whatever its texts hold") {
   auto status = some_status();
   status.set_text("a \"quoted\" word");
   const auto text = cluster_json(status, name).text();
-  CHECK(text.find("\"name\":\"s0\"") != std::string::npos);
+  CHECK(text.find("\"name\": \"s0\"") != std::string::npos);
   CHECK(text.find("a \\\"quoted\\\" word") != std::string::npos);
   CHECK(text.find('\n') == std::string::npos);
 }

@@ -1,0 +1,327 @@
+#include "apps/chaos/draw.hpp"
+
+#include <cstring>
+
+#include "actors/supervision/landmarks.hpp"
+#include "apps/chaos/coverage.hpp"
+#include "core/random.hpp"
+#include "core/text.hpp"
+
+namespace troupe::chaos {
+namespace {
+
+constexpr std::int64_t ms = 1'000'000;
+
+const config::Scenario& defaults() {
+  static const auto scenario = *config::parse_scenario("[[faults]]\n", "", {{"kill"}, {}});
+  return scenario;
+}
+
+class drawing {
+ public:
+  explicit drawing(std::uint64_t seed) : seed_(seed), random_(seed_of(301, seed)), s_(defaults()) {
+    s_.clear_faults();
+  }
+
+  config::Scenario draw() {
+    s_.mutable_scenario()->set_name(format("seed %llu", static_cast<unsigned long long>(seed_)));
+    s_.mutable_scenario()->set_seed(seed_);
+    const auto& wanted = all_cells()[seed_ % all_cells().size()];
+    draw_cluster();
+    draw_workload();
+    make_reachable(wanted);
+    strike_at(wanted);
+    switch (random_.below(12)) {
+      case 0:
+        former_primary();
+        break;
+      case 1:
+        disordered_copies();
+        break;
+      case 2:
+        power_cut();
+        break;
+      case 3:
+        shards_that_move();
+        break;
+      default:
+        for (auto more = random_.below(4); more > 0; --more) strike_at_random();
+    }
+    s_.mutable_expect()->set_least_faults(0);  // chance may withhold them all
+    return std::move(s_);
+  }
+
+ private:
+  template <class T>
+  T one_of(std::initializer_list<T> choices) {
+    return *(choices.begin() + random_.below(choices.size()));
+  }
+  std::int64_t between(std::int64_t least, std::int64_t most) {
+    return least +
+           static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(most - least + 1)));
+  }
+  bool chance(int percent) { return random_.below(100) < static_cast<std::uint64_t>(percent); }
+
+  void draw_cluster() {
+    auto& c = *s_.mutable_cluster();
+    c.set_servers(static_cast<std::uint32_t>(between(2, 5)));
+    c.set_workers(static_cast<std::uint32_t>(between(1, 4)));
+    c.set_slots(static_cast<std::uint32_t>(between(c.workers(), 5)));
+    c.set_copies(c.servers() > 2 && chance(30) ? 2 : 1);
+    if (chance(50)) c.set_checkpoint_every(static_cast<std::uint64_t>(between(4, 20)));
+    auto& n = *s_.mutable_network();
+    n.set_latency(between(50, 600) * 1000);
+    if (chance(30)) n.set_jitter(between(10, 400) * 1000);
+  }
+
+  void draw_workload() {
+    auto& w = *s_.mutable_workload();
+    w.set_kind(one_of<const char*>({"counters", "counters", "registers", "training"}));
+    w.set_staleness(one_of<std::int64_t>({0, 0, 1, 3, -1, -1}));
+    if (w.kind() != "registers" && w.staleness() >= 0 && chance(40)) w.set_combine("sum");
+    w.set_clocks(static_cast<std::uint64_t>(between(40, 120)));
+    w.set_keys(static_cast<std::uint32_t>(between(1, 16)));
+    w.set_key_space(static_cast<std::uint64_t>(between(10, 300)));
+    w.set_clock_time(between(3, 15) * ms / 10);
+    w.set_updater(one_of<const char*>({"adagrad", "ftrl", "sgd"}));
+  }
+
+  config::Fault& add(fault_kind kind, const std::string& node) {
+    auto& f = *s_.add_faults();
+    f = defaults().faults(0);
+    f.set_kind(facts_of(kind).name);
+    f.set_node(node);
+    f.set_at(between(1, 100) * ms);
+    return f;
+  }
+
+  // Some states are passed only where something has happened before.
+  void make_reachable(const cell& wanted) {
+    const std::string state = wanted.state;
+    const auto is = [&](std::initializer_list<const char*> of) {
+      for (const auto* s : of)
+        if (state == s) return true;
+      return false;
+    };
+    if (is({landmark::hand_over_begins, landmark::hand_over_goes_on, landmark::hand_over_ends,
+            landmark::copy_filled, landmark::promoted})) {
+      auto& f = add(fault_kind::kill, "any server");
+      f.set_at(between(2, 40) * ms);
+      f.set_lasts(between(5, 40) * ms);
+    } else if (is({landmark::shard_split, landmark::shard_still})) {
+      add(fault_kind::join, next_server()).set_at(between(2, 30) * ms);
+      add(fault_kind::rebalance, "scheduler").set_at(between(40, 60) * ms);
+    } else if (is({landmark::snapshot_begun, landmark::snapshot_piece, landmark::snapshot_over,
+                   landmark::checkpoint_begun, landmark::checkpoint_written,
+                   landmark::checkpoint_counts})) {
+      s_.mutable_cluster()->set_checkpoint_every(static_cast<std::uint64_t>(between(4, 12)));
+    } else if (is({landmark::rows_loaded}) && must_not_be_last(wanted.kind)) {
+      // More die than there are copies: the job goes back, to a checkpoint that is whole or to its
+      // beginning.
+      s_.mutable_cluster()->set_checkpoint_every(static_cast<std::uint64_t>(between(4, 8)));
+      s_.mutable_workload()->set_staleness(0);
+      s_.mutable_expect()->set_loss(true);
+      auto& f = add(fault_kind::kill, "server *");
+      f.set_at(between(30, 60) * ms);
+      f.set_lasts(between(2, 10) * ms);
+    } else if (is({landmark::rows_loaded})) {
+      s_.mutable_cluster()->set_checkpoint_every(static_cast<std::uint64_t>(between(4, 8)));
+      s_.mutable_workload()->add_restore_at(between(30, 60) * ms);
+      restores_ = true;
+    } else if (is({landmark::push_gathered}) && s_.workload().kind() != "registers") {
+      s_.mutable_workload()->set_staleness(0);
+    }
+  }
+
+  // ---- Situations that chance alone hardly ever makes.
+
+  // A primary that is replaced behind its back, and a worker that does not hear of it and goes on
+  // asking: two of a half, with keys of theirs alone, and clocks slow enough that the worker need
+  // not wait for the other half.
+  void former_primary() {
+    auto& c = *s_.mutable_cluster();
+    c.set_servers(2);
+    c.set_copies(1);
+    c.set_workers(2);
+    c.set_slots(2);
+    auto& w = *s_.mutable_workload();
+    if (w.kind() == "training") w.set_kind("counters");
+    w.set_combine("each");
+    w.set_staleness(-1);
+    w.set_keys(1);
+    w.set_key_space(static_cast<std::uint64_t>(between(2, 8)));
+    w.set_clock_time(between(8, 25) * ms);
+    w.set_clocks(static_cast<std::uint64_t>(between(15, 30)));
+    const auto at = between(20, 90) * ms;
+    if (chance(50)) {
+      auto& sleeps = add(fault_kind::pause, "server 0");
+      sleeps.set_at(at - between(1, 40) * ms / 10);
+      sleeps.set_lasts(between(32, 60) * ms);
+    }
+    auto& f = add(fault_kind::partition, "*");
+    f.set_shape("halves");
+    f.set_at(at);
+    f.set_lasts(between(70, 150) * ms);
+  }
+
+  // What primaries pass on comes doubled and out of order, and then a copy must lead.
+  void disordered_copies() {
+    for (const auto kind : {fault_kind::duplicate, fault_kind::reorder}) {
+      auto& f = add(kind, "server *");
+      fill_in(f, kind);
+      f.set_peer("server *");
+      f.set_at(between(1, 20) * ms);
+      f.set_lasts(between(60, 120) * ms);
+    }
+    auto& f = add(fault_kind::kill, "any server");
+    f.set_at(between(20, 100) * ms);
+    f.set_lasts(between(1, 40) * ms);
+  }
+
+  void power_cut() {
+    s_.mutable_cluster()->set_checkpoint_every(static_cast<std::uint64_t>(between(3, 8)));
+    if (s_.workload().restore_at_size() == 0)
+      s_.mutable_workload()->add_restore_at(between(20, 80) * ms);
+    auto& faults = *s_.mutable_faults();
+    for (int i = faults.size() - 1; i >= 0; --i)
+      if (must_not_be_last(find_fault_kind(faults[i].kind())->kind)) faults.DeleteSubrange(i, 1);
+    restores_ = true;
+    s_.mutable_expect()->set_loss(false);
+  }
+
+  // Shards are split and led by others while a worker is not told.
+  void shards_that_move() {
+    s_.mutable_workload()->set_clock_time(between(1, 4) * ms / 2);
+    s_.mutable_network()->set_latency(between(300, 900) * 1000);
+    for (int i = 0; i < 2; ++i) add(fault_kind::join, next_server()).set_at(between(3, 60) * ms);
+    auto& f = add(fault_kind::partition, "any worker");
+    f.set_peer("scheduler");
+    f.set_at(between(1, 40) * ms);
+    f.set_lasts(between(20, 120) * ms);
+    add(fault_kind::rebalance, "scheduler").set_at(between(40, 90) * ms);
+  }
+
+  std::string next_server() { return format("server %u", s_.cluster().servers() + joined_++); }
+
+  std::string somebody(fault_kind kind) {
+    switch (kind) {
+      case fault_kind::drain:
+      case fault_kind::half_open:
+      case fault_kind::lost_sync:  // a scheduler whose disk lies forgets what it promised
+        return "any server";
+      case fault_kind::straggler:
+        return "any worker";
+      case fault_kind::duplicate_name:  // a scheduler's folder is locked: a second one cannot begin
+        return one_of<const char*>({"any server", "any worker"});
+      case fault_kind::join:
+        return next_server();
+      case fault_kind::kill:
+      case fault_kind::pause:
+        return one_of<const char*>({"any server", "any server", "any worker", "scheduler"});
+      default:
+        return one_of<const char*>({"any server", "any worker", "any"});
+    }
+  }
+
+  void strike_at(const cell& c) {
+    if (unfit(c.kind)) return;
+    auto& f = add(c.kind, somebody(c.kind));
+    f.set_at(0);
+    f.set_state(c.state);
+    f.set_passed_by("*");
+    f.set_occurrence(static_cast<std::uint32_t>(between(1, 4)));
+    if (chance(40) || !facts_of(c.kind).lasts) f.set_occurrence(1);
+    if (chance(50) && can_be_struck_itself(c.kind)) {
+      f.clear_passed_by();
+      f.set_passed_by("");
+      f.set_node("*");
+    }
+    fill_in(f, c.kind);
+  }
+  static bool can_be_struck_itself(fault_kind kind) {
+    return kind == fault_kind::kill || kind == fault_kind::pause || kind == fault_kind::slow ||
+           kind == fault_kind::skew;
+  }
+
+  void strike_at_random() {
+    const auto kind = static_cast<fault_kind>(random_.below(fault_kind_count));
+    if (unfit(kind)) return;
+    fill_in(add(kind, somebody(kind)), kind);
+  }
+
+  // Of a job that must go on from a checkpoint, none may be spoiled.
+  bool unfit(fault_kind kind) const { return restores_ && must_not_be_last(kind); }
+  static bool must_not_be_last(fault_kind kind) {
+    return kind == fault_kind::bit_flip || kind == fault_kind::truncate ||
+           kind == fault_kind::lost_sync;
+  }
+
+  void fill_in(config::Fault& f, fault_kind kind) {
+    if (facts_of(kind).lasts) f.set_lasts(between(1, 100) * ms);
+    switch (kind) {
+      case fault_kind::kill:
+        // Dead for good, or back before or after its silence is noticed.
+        if (f.node() == "any server" && chance(25)) f.set_lasts(0);
+        break;
+      case fault_kind::slow:
+        f.set_factor(static_cast<double>(between(2, 20)));
+        break;
+      case fault_kind::straggler:
+        f.set_factor(static_cast<double>(between(2, 100)));
+        f.set_chance(static_cast<double>(between(5, 50)) / 100);
+        break;
+      case fault_kind::skew:
+        f.set_factor(static_cast<double>(between(96, 104)) / 100);
+        break;
+      case fault_kind::partition:
+        f.set_shape(one_of<const char*>({"one", "one", "one_way", "halves", "bridge", "ring"}));
+        f.set_peer(one_of<const char*>({"*", "server *", "worker *", "scheduler", "any"}));
+        break;
+      case fault_kind::latency:
+        f.set_latency(between(1, 20) * ms);
+        f.set_jitter(between(0, 5) * ms);
+        break;
+      case fault_kind::bandwidth:
+        f.set_bandwidth(between(20, 2000) * 1000);
+        break;
+      case fault_kind::loss:
+        f.set_chance(static_cast<double>(between(1, 30)) / 100);
+        break;
+      case fault_kind::duplicate:
+        f.set_chance(static_cast<double>(between(10, 60)) / 100);
+        f.set_latency(between(1, 8) * ms);
+        break;
+      case fault_kind::reorder:
+        f.set_latency(between(1, 8) * ms);
+        break;
+      case fault_kind::drop:
+      case fault_kind::delay:
+        f.set_message(one_of<const char*>(
+            {"push", "pull", "copy", "reply PushReply", "reply PullReply", "reply CopyReply"}));
+        f.set_chance(static_cast<double>(between(5, 60)) / 100);
+        f.set_latency(between(1, 10) * ms);
+        break;
+      case fault_kind::not_a_number:
+      case fault_kind::throws:
+        f.set_slot(static_cast<std::uint32_t>(random_.below(s_.cluster().slots())));
+        f.set_clock(random_.below(s_.workload().clocks()));
+        break;
+      default:
+        break;
+    }
+  }
+
+  const std::uint64_t seed_;
+  random_source random_;
+  config::Scenario s_;
+  std::uint32_t joined_ = 0;
+  bool restores_ = false;
+};
+
+}  // namespace
+
+config::Scenario draw(std::uint64_t seed) {
+  return drawing(seed).draw();
+}
+
+}  // namespace troupe::chaos

@@ -1,0 +1,109 @@
+#pragma once
+// What a cluster does while it is troubled, and how it is known that it did it right. A workload is
+// a table, what a slot pushes in a clock, and a check of what the slots saw; it knows nothing of
+// faults, and faults know nothing of it.
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "actors/scheduler/evaluation.hpp"
+#include "actors/worker/program.hpp"
+#include "apps/chaos/ledger.hpp"
+#include "config/scenario.hpp"
+
+namespace troupe::chaos {
+
+struct workload_settings {
+  std::uint32_t slots = 1;
+  std::uint64_t clocks = 1;
+  std::uint32_t keys = 1;  // of a push, at most
+  std::uint64_t key_space = 1;
+  std::uint64_t seed = 1;
+  std::optional<std::uint64_t> staleness = 0;  // none: asynchronous
+  std::string combine = "each";
+  std::string updater = "adagrad";
+  // Clocks whose pushes are no numbers: they count as empty.
+  std::set<std::pair<std::uint32_t, std::uint64_t>> spoiled;
+  // More may be lost than there are copies of: what was acknowledged may be gone.
+  bool loss = false;
+
+  bool bulk_synchronous() const { return staleness && *staleness == 0; }
+};
+workload_settings settings_of(const config::Scenario& scenario);
+
+// A promise that was broken.
+struct violation {
+  std::string promise;  // "exactly once"
+  std::string text;     // what was seen, and what had to be
+  instant at;
+};
+
+// Judges a history, entry by entry, in the order in which it happened.
+class history_check {
+ public:
+  virtual ~history_check() = default;
+  virtual void on(const ledger_entry& entry) = 0;
+  // The whole cluster went down, and another begins with a checkpoint.
+  virtual void on_restored() = 0;
+  // What the same check saw in a run without faults.
+  virtual void compare_with(std::shared_ptr<const history_check>) {}
+  // The job has finished.
+  virtual void on_finished() = 0;
+  const std::vector<violation>& found() const { return found_; }
+
+ protected:
+  static constexpr std::size_t most = 20;
+  void report(std::string promise, std::string text, instant at) {
+    if (found_.size() < most) found_.push_back({std::move(promise), std::move(text), at});
+  }
+
+ private:
+  std::vector<violation> found_;
+};
+
+class workload {
+ public:
+  explicit workload(workload_settings settings) : s_(std::move(settings)) {}
+  virtual ~workload() = default;
+  const workload_settings& settings() const { return s_; }
+
+  virtual pb::TableSpec table() const = 0;
+  // The numbers of a push, given what was pulled: one to each key.
+  virtual std::vector<double> push_of(std::uint32_t slot, std::uint64_t clock,
+                                      const std::vector<double>& pulled) const = 0;
+  virtual std::unique_ptr<history_check> check() const = 0;
+  // Whether it must be compared with a run without faults.
+  virtual bool wants_calm_run() const { return false; }
+
+  // Places of the keys of a clock, below key_space, ascending and distinct.
+  std::vector<std::uint64_t> places_of(std::uint32_t slot, std::uint64_t clock) const;
+
+ protected:
+  const workload_settings s_;
+};
+
+// The number of the key at a place: spread over the whole ring.
+key_id key_at(std::uint64_t place);
+
+std::unique_ptr<workload> counters(workload_settings settings);
+std::unique_ptr<workload> registers(workload_settings settings);
+std::unique_ptr<workload> training(workload_settings settings);
+std::unique_ptr<workload> make_workload(const config::Scenario& scenario);
+
+// The workload as a program of the workers: every clock it pulls its keys and pushes to them, and
+// at the end all keys are read once.
+// `first_life`: lives of slots are numbered from there, so that they are unique over processes.
+std::shared_ptr<application> application_of(std::shared_ptr<const workload> what,
+                                            std::shared_ptr<ledger> seen,
+                                            std::uint64_t first_life = 0);
+// Puts the final values into the ledger.
+std::shared_ptr<evaluation> final_reading(std::shared_ptr<ledger> seen);
+
+// Server functions that workloads need beside the built-in ones. Done once; again does nothing.
+void register_functions();
+
+}  // namespace troupe::chaos

@@ -27,7 +27,7 @@ virtual_faults::virtual_faults(const plan& p, cast who, virtual_stage& stage, se
       who_(who),
       stage_(stage),
       s_(std::move(s)),
-      random_(seed_of(401, p.strikes.size())) {
+      random_(seed_of(401, s_.seed)) {
   for (const auto& one : plan_.strikes)
     if (one.how.state().empty())
       stage_.sim().at(at_time(one.at), [this, &one] { try_strike(one, 0, std::nullopt); });

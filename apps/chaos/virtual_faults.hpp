@@ -17,6 +17,7 @@ namespace troupe::chaos {
 class virtual_faults {
  public:
   struct settings {
+    std::uint64_t seed = 1;
     bool may_lose = false;
     duration death_after{};
     std::string checkpoints;  // their folder

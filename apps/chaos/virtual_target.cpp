@@ -96,6 +96,7 @@ class one_life {
   void direct(virtual_stage& stage, std::optional<duration> goes_down) {
     stage_ = &stage;
     virtual_faults::settings f;
+    f.seed = s_.scenario().seed();
     f.may_lose = s_.expect().loss();
     f.death_after = duration(s_.cluster().death_after());
     f.checkpoints = folder;

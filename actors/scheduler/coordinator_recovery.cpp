@@ -227,6 +227,9 @@ void coordinator::start_from(const std::optional<found_checkpoint>& found, insta
     checkpoints_ = std::max(checkpoints_, m.number());
     clock = m.clock();
     measured_at_ = std::max(measured_at_, m.measured_at());
+    // The run that wrote it may have moved slots, and what is restored refuses their earlier lives.
+    for (const auto& s : m.shards())
+      for (const auto& record : s.slots()) board_.outlive(record.slot(), record.epoch());
     if (latest_.number() == 0 && m.has_latest()) latest_ = m.latest();
     note(now, format("the job goes on from checkpoint %llu, at clock %llu",
                      static_cast<unsigned long long>(m.number()),

@@ -57,6 +57,10 @@ void slot_board::go_back_to(std::uint64_t clock) {
   }
 }
 
+void slot_board::outlive(std::uint32_t slot, std::uint64_t epoch) {
+  if (slot < entries_.size()) entries_[slot].outlived = std::max(entries_[slot].outlived, epoch);
+}
+
 void slot_board::take_up(std::uint32_t slot, std::uint32_t worker, std::uint64_t epoch,
                          const pb::SlotProgress& total, instant now) {
   auto& e = entries_[slot];
@@ -80,7 +84,7 @@ std::uint64_t slot_board::assign(std::uint32_t slot, std::uint32_t worker, insta
   e.present = position;
   e.worker = worker;
   e.heard = now;
-  return ++e.epoch;
+  return e.epoch = std::max(e.epoch, e.outlived) + 1;
 }
 
 bool slot_board::report(const pb::SlotProgress& progress, instant now) {

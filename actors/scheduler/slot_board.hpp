@@ -35,6 +35,8 @@ class slot_board {
 
   // The job goes back: all slots stand at `clock`, and none has finished.
   void go_back_to(std::uint64_t clock);
+  // Servers know a life of the slot with this epoch; those to come have higher ones.
+  void outlive(std::uint32_t slot, std::uint64_t epoch);
   // As it was before the scheduler started again.
   void take_up(std::uint32_t slot, std::uint32_t worker, std::uint64_t epoch,
                const pb::SlotProgress& total, instant now);
@@ -53,7 +55,8 @@ class slot_board {
  private:
   struct entry {
     std::uint32_t worker = 0;
-    std::uint64_t epoch = 0;
+    std::uint64_t epoch = 0;     // 0: nobody was given it yet
+    std::uint64_t outlived = 0;  // of a life that servers know of from a checkpoint
     instant heard;
     pb::SlotProgress earlier;  // summed over lives that have ended
     pb::SlotProgress present;

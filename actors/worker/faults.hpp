@@ -3,7 +3,9 @@
 // kept outside the actor, so that a fault that has struck its number of times does not strike the
 // restarted one again.
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -38,14 +40,19 @@ class fault_switches {
 
   // True if a fault is due here; it then has struck once more.
   bool strikes(std::uint32_t slot, std::uint64_t clock, fault_place where) {
-    std::lock_guard guard(mutex_);
-    for (auto& f : faults_)
-      if (f.slot == slot && f.clock == clock && f.where == where && f.times > 0) {
-        --f.times;
-        return true;
-      }
-    return false;
+    {
+      std::lock_guard guard(mutex_);
+      const auto due = std::find_if(faults_.begin(), faults_.end(), [&](const fault& f) {
+        return f.slot == slot && f.clock == clock && f.where == where && f.times > 0;
+      });
+      if (due == faults_.end()) return false;
+      --due->times;
+    }
+    if (on_strike_) on_strike_({slot, clock, where, 1});
+    return true;
   }
+  // Told of each that strikes, by the worker it strikes. To be set before any worker runs.
+  void tell(std::function<void(const fault&)> on_strike) { on_strike_ = std::move(on_strike); }
   duration delay_of(std::uint32_t slot) const {
     for (const auto& s : slow_)
       if (s.slot == slot) return s.every_clock;
@@ -57,6 +64,7 @@ class fault_switches {
   std::mutex mutex_;
   std::vector<fault> faults_;
   const std::vector<slowness> slow_;
+  std::function<void(const fault&)> on_strike_;
 };
 
 }  // namespace troupe

@@ -8,16 +8,11 @@
 
 namespace troupe::chaos {
 
-const char* impossible(fault_kind, const std::string&) {
-  return nullptr;  // every state can be passed while a fault of any kind is in force
-}
-
 const std::vector<cell>& all_cells() {
   static const auto cells = [] {
     std::vector<cell> all;
     for (const auto* state : landmark::all)
-      for (const auto& k : all_fault_kinds())
-        if (impossible(k.kind, state) == nullptr) all.push_back({k.kind, state});
+      for (const auto& k : all_fault_kinds()) all.push_back({k.kind, state});
     return all;
   }();
   return cells;
@@ -51,11 +46,8 @@ std::string coverage_table(const coverage& covered) {
     for (const auto& k : all_fault_kinds()) {
       const auto found = covered.find({k.kind, state});
       const auto n = found == covered.end() ? 0 : found->second;
-      if (impossible(k.kind, state) != nullptr)
-        text += "    -";
-      else
-        text += n < 10'000 ? format("%5llu", static_cast<unsigned long long>(n))
-                           : format("%4lluk", static_cast<unsigned long long>(n / 1000));
+      text += n < 10'000 ? format("%5llu", static_cast<unsigned long long>(n))
+                         : format("%4lluk", static_cast<unsigned long long>(n / 1000));
     }
     text += "\n";
   }

@@ -115,6 +115,23 @@ class drawing {
                    landmark::checkpoint_begun, landmark::checkpoint_written,
                    landmark::checkpoint_counts})) {
       s_.mutable_cluster()->set_checkpoint_every(static_cast<std::uint64_t>(between(4, 12)));
+    } else if (is({landmark::rows_loaded}) && strikes_by_clock(wanted.kind)) {
+      // All servers die right after the slot's fault, and the job goes back.
+      s_.mutable_workload()->set_staleness(0);
+      s_.mutable_expect()->set_loss(true);
+      const auto clock = static_cast<std::uint32_t>(between(8, 20));
+      auto& f = add(fault_kind::kill, "server *");
+      f.set_at(0);
+      f.set_state(landmark::push_sent);
+      f.set_passed_by("*");
+      f.set_occurrence(clock * s_.cluster().slots() + 1);
+      f.set_lasts(between(1, 4) * ms);
+      for (std::uint32_t i = 0; i < 3; ++i) {
+        auto& own = add(wanted.kind, "any worker");
+        fill_in(own, wanted.kind);
+        own.set_slot(0);
+        own.set_clock(clock + 1 - i);
+      }
     } else if (is({landmark::rows_loaded}) && must_not_be_last(wanted.kind)) {
       // More die than there are copies: the job goes back, to a checkpoint that is whole or to its
       // beginning.
@@ -125,8 +142,8 @@ class drawing {
       f.set_at(between(30, 60) * ms);
       f.set_lasts(between(2, 10) * ms);
     } else if (is({landmark::rows_loaded})) {
-      s_.mutable_cluster()->set_checkpoint_every(static_cast<std::uint64_t>(between(4, 8)));
-      s_.mutable_workload()->add_restore_at(between(30, 60) * ms);
+      s_.mutable_cluster()->set_checkpoint_every(static_cast<std::uint64_t>(between(3, 5)));
+      s_.mutable_workload()->add_restore_at(between(40, 80) * ms);
       restores_ = true;
     } else if (is({landmark::push_gathered}) && s_.workload().kind() != "registers") {
       s_.mutable_workload()->set_staleness(0);
@@ -230,13 +247,18 @@ class drawing {
     f.set_state(c.state);
     f.set_passed_by("*");
     f.set_occurrence(static_cast<std::uint32_t>(between(1, 4)));
-    if (chance(40) || !facts_of(c.kind).lasts) f.set_occurrence(1);
+    // Rows are loaded once, by some.
+    if (chance(40) || !facts_of(c.kind).lasts || std::string(c.state) == landmark::rows_loaded)
+      f.set_occurrence(1);
     if (chance(50) && can_be_struck_itself(c.kind)) {
       f.clear_passed_by();
       f.set_passed_by("");
       f.set_node("*");
     }
     fill_in(f, c.kind);
+  }
+  static bool strikes_by_clock(fault_kind kind) {
+    return kind == fault_kind::not_a_number || kind == fault_kind::throws;
   }
   static bool can_be_struck_itself(fault_kind kind) {
     return kind == fault_kind::kill || kind == fault_kind::pause || kind == fault_kind::slow ||
@@ -303,6 +325,10 @@ class drawing {
         break;
       case fault_kind::not_a_number:
       case fault_kind::throws:
+        f.set_at(0);
+        f.clear_state();
+        f.set_state("");
+        f.set_passed_by("");
         f.set_slot(static_cast<std::uint32_t>(random_.below(s_.cluster().slots())));
         f.set_clock(random_.below(s_.workload().clocks()));
         break;

@@ -91,6 +91,13 @@ std::optional<error> objection(const config::Scenario& s, int i, const fault_kin
                            kind.impossible_why));
   if (!f.state().empty() && where != target::in_virtual_time)
     return at_fault(i, "state", "only in virtual time can a fault strike at a state");
+  if ((kind.kind == fault_kind::not_a_number || kind.kind == fault_kind::throws) &&
+      (f.at() != 0 || f.every() != 0 || !f.state().empty()))
+    return at_fault(i,
+                    f.at() != 0      ? "at"
+                    : f.every() != 0 ? "every"
+                                     : "state",
+                    "a slot strikes itself: 'slot' and 'clock' say when");
   if (kind.lasts && kind.kind != fault_kind::kill && f.lasts() == 0 && s.scenario().heal_at() == 0)
     return at_fault(i, "lasts",
                     "say how long it lasts, or when everything heals (scenario.heal_at)");
@@ -162,7 +169,8 @@ result<plan> plan_of(const config::Scenario& s, target where) {
     const auto& kind = *find_fault_kind(f.kind());  // the loader knows no other
     if (auto why = objection(s, i, kind, where)) return *why;
     // Each fault's chances are its own: leaving one out changes no other.
-    random_source moments(seed_of(s.scenario().seed(), of_moments, f.at(), f.every()));
+    random_source moments(seed_of(s.scenario().seed(), of_moments, f.at(), f.every(),
+                                  static_cast<std::uint64_t>(kind.kind)));
     auto at = duration(f.at());
     std::uint64_t times = 0;
     do {

@@ -1,7 +1,9 @@
 #include "apps/chaos/virtual_faults.hpp"
 
 #include <algorithm>
+#include <cstring>
 
+#include "actors/supervision/landmarks.hpp"
 #include "core/text.hpp"
 #include "messages/version.hpp"
 
@@ -23,13 +25,10 @@ instant at_time(duration d) {
 }  // namespace
 
 virtual_faults::virtual_faults(const plan& p, cast who, virtual_stage& stage, settings s)
-    : plan_(p),
-      who_(who),
-      stage_(stage),
-      s_(std::move(s)),
-      random_(seed_of(401, s_.seed)) {
+    : plan_(p), who_(who), stage_(stage), s_(std::move(s)), random_(seed_of(401, s_.seed)) {
   for (const auto& one : plan_.strikes)
-    if (one.how.state().empty())
+    if (one.how.state().empty() && one.kind != fault_kind::not_a_number &&
+        one.kind != fault_kind::throws)
       stage_.sim().at(at_time(one.at), [this, &one] { try_strike(one, 0, std::nullopt); });
   stage_.listen([this](node_number n, const char* which) { on_landmark(n, which); });
 }
@@ -41,16 +40,17 @@ std::size_t virtual_faults::in_force() const {
 
 void virtual_faults::on_landmark(node_number n, const char* which) {
   const auto now = stage_.sim().now();
+  if (std::strcmp(which, landmark::view_made) == 0) view_made_at_ = now;
   for (std::size_t i = 0; i < plan_.strikes.size(); ++i) {
     const auto& one = plan_.strikes[i];
     if (one.how.state() != which || now < at_time(one.at)) continue;
     const auto meant = numbers_of(one.passed_by ? *one.passed_by : one.node);
     if (std::find(meant.begin(), meant.end(), n) == meant.end()) continue;
     if (++passed_[i] != one.how.occurrence()) continue;
-    ++covered_[{one.kind, which}];
     // Before the turn is over, since it takes time.
-    stage_.sim().at(now, [this, &one, n] {
-      try_strike(one, most_tries, one.passed_by ? std::nullopt : std::optional<node_number>(n));
+    stage_.sim().at(now, [this, &one, n, which] {
+      const auto itself = one.passed_by ? std::nullopt : std::optional<node_number>(n);
+      if (try_strike(one, most_tries, itself)) ++covered_[{one.kind, which}];
     });
   }
   std::set<fault_kind> kinds;
@@ -119,6 +119,7 @@ std::set<node_number> virtual_faults::takes(const strike& s,
 // Whether each shard keeps a copy that lives, is in reach, and has everything.
 bool virtual_faults::affordable(const std::set<node_number>& servers) const {
   if (servers.empty() || s_.may_lose) return true;
+  if (shards_move_ && view_may_be_old()) return false;
   const auto& status = stage_.status();
   if (!status || !status->has_view()) return false;
   const auto v = view::from_message(status->view());
@@ -144,16 +145,25 @@ void virtual_faults::withhold(const strike& s, const char* why) {
   faults_.push_back(std::move(record));
 }
 
-void virtual_faults::try_strike(const strike& s, int tries, std::optional<node_number> at_state) {
+bool virtual_faults::try_strike(const strike& s, int tries, std::optional<node_number> at_state) {
   auto nodes =
       at_state && !s.node.primary_of ? std::vector<node_number>{*at_state} : numbers_of(s.node);
-  if (nodes.empty()) return withhold(s, "nobody is known to be meant yet");
-  if (affordable(takes(s, nodes))) return begin(s, std::move(nodes));
-  if (tries >= most_tries)
-    return withhold(s, "it would take the last copy of a shard that is in reach");
+  if (nodes.empty()) {
+    withhold(s, "nobody is known to be meant yet");
+    return false;
+  }
+  if (affordable(takes(s, nodes))) {
+    begin(s, std::move(nodes));
+    return true;
+  }
+  if (tries >= most_tries) {
+    withhold(s, "it would take the last copy of a shard that is in reach");
+    return false;
+  }
   s_.on_trouble_until(stage_.sim().now() + between_tries + s.lasts);
   stage_.sim().at(stage_.sim().now() + between_tries,
                   [this, &s, tries] { try_strike(s, tries + 1, std::nullopt); });
+  return false;
 }
 
 // ---- Beginning and ending.
@@ -177,6 +187,8 @@ void virtual_faults::begin(const strike& s, std::vector<node_number> nodes) {
   // What has hit a server may have cost it its place, which the view says only later.
   for (const auto n : takes(s, a.nodes))
     out_until_[n] = std::max(out_until_[n], a.until + 3 * s_.death_after);
+  shards_move_ |=
+      s.kind == fault_kind::drain || s.kind == fault_kind::rebalance || s.kind == fault_kind::join;
   s_.on_trouble_until(a.until);
   active_.push_back(std::move(made));
   carry_out(a);
@@ -184,6 +196,11 @@ void virtual_faults::begin(const strike& s, std::vector<node_number> nodes) {
     stage_.sim().at(a.until, [this, &a] { end(a); });
   else if (!for_good)
     a.over = true;
+}
+
+void virtual_faults::on_own_fault(fault_kind kind, std::uint32_t slot, std::uint64_t clock) {
+  for (const auto& s : plan_.strikes)
+    if (s.kind == kind && s.how.slot() == slot && s.how.clock() == clock) return begin(s, {});
 }
 
 void virtual_faults::end(active& a) {

@@ -28,6 +28,8 @@ class virtual_faults {
   };
   virtual_faults(const plan& p, cast who, virtual_stage& stage, settings s);
 
+  // A slot's own fault has struck: it is struck by its clock, not at a moment.
+  void on_own_fault(fault_kind kind, std::uint32_t slot, std::uint64_t clock);
   std::vector<struck> take_faults(instant end);
   coverage take_coverage() { return std::move(covered_); }
   std::size_t in_force() const;
@@ -48,7 +50,8 @@ class virtual_faults {
   };
 
   void on_landmark(sim::node_number n, const char* which);
-  void try_strike(const strike& s, int tries, std::optional<sim::node_number> at_state);
+  // Whether it could be begun now; else it may be later.
+  bool try_strike(const strike& s, int tries, std::optional<sim::node_number> at_state);
   void begin(const strike& s, std::vector<sim::node_number> nodes);
   void end(active& a);
   void carry_out(active& a);
@@ -65,6 +68,8 @@ class virtual_faults {
   std::set<sim::node_number> takes(const strike& s,
                                    const std::vector<sim::node_number>& nodes) const;
   bool affordable(const std::set<sim::node_number>& servers) const;
+  // Whether the scheduler may have made a newer view than the one it told of last.
+  bool view_may_be_old() const { return stage_.status_at() <= view_made_at_; }
   void withhold(const strike& s, const char* why);
   static constexpr sim::node_number bridge = 1;  // reaches both halves
   bool is_server(sim::node_number n) const { return n >= 1 && n <= who_.servers_in_all; }
@@ -82,6 +87,8 @@ class virtual_faults {
   std::map<sim::node_number, instant> out_until_;  // servers that were out, and are not trusted yet
   std::map<sim::node_number, sim::disk_trouble> troubles_;
   std::set<sim::node_number> begun_;  // of those that join later
+  instant view_made_at_{-1};
+  bool shards_move_ = false;  // servers leave chains alive: one was drained, or has joined
   coverage covered_;
 };
 

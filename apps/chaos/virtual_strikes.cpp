@@ -106,7 +106,7 @@ void virtual_faults::carry_out(active& a) {
       return;
     case fault_kind::not_a_number:
     case fault_kind::throws:
-      return;  // the worker's own switches do it: apps/chaos/virtual_target.cpp
+      return;  // the worker's own switches have done it: virtual_faults::on_own_fault
     case fault_kind::wrong_version:
       for (const auto n : a.nodes)
         stage_.knock(

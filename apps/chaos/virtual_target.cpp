@@ -62,6 +62,12 @@ class one_life {
                             });
     const auto cluster =
         cluster_of(s_, plan_, what, seen, {1, folder, files_, resume, more_servers});
+    cluster.worker.faults->tell([this](const fault& f) {
+      if (faults_)
+        faults_->on_own_fault(
+            f.where == fault_place::not_a_number ? fault_kind::not_a_number : fault_kind::throws,
+            f.slot, f.clock);
+    });
     virtual_settings v;
     v.engine = engine_of(s_, who_);
     v.watch_every = std::chrono::milliseconds(1);

@@ -17,6 +17,7 @@
 #include "apps/chaos/strike.hpp"
 #include "apps/chaos/virtual_target.hpp"
 #include "apps/commands/command.hpp"
+#include "apps/commands/commit.hpp"
 #include "apps/commands/job_run.hpp"
 #include "apps/console/json.hpp"
 #include "apps/console/terminal.hpp"
@@ -44,8 +45,8 @@ class sweep {
     if (const auto read = collect(); !read) return report(as_bad_input(read.failure()));
     if (o_.prints) return print();
     const auto begun = wall_clock();
-    console::write_to(1, format("chaos: %llu runs, %s, %s\n", ull(count()),
-                                chaos::to_string(o_.where), build_version()));
+    console::write_to(1, format("chaos: %llu runs, %s, %s (%s)\n", ull(count()),
+                                chaos::to_string(o_.where), build_version(), build_commit()));
     play();
     const auto took = seconds_of(wall_clock() - begun);
     console::write_to(1, wipe());
@@ -218,8 +219,8 @@ result<chaos::run_outcome> sweep::run_for_real(const asked_run& a, std::uint64_t
 // The history that shows it, and the smallest scenario that still does.
 void sweep::look_closer(const chaos::brief_outcome& failed) {
   const auto a = asked(failed.number);
-  const auto headline =
-      format("\n%s, %s\nreplay: %s\n", a.name.c_str(), build_version(), a.replay.c_str());
+  const auto headline = format("\n%s, %s (%s)\nreplay: %s\n", a.name.c_str(), build_version(),
+                               build_commit(), a.replay.c_str());
   console::write_to(1, headline + "\nBROKEN: " + failed.first->promise + "\n  " +
                            failed.first->text +
                            format("\n  at %.3f ms, after %zu faults\n",
@@ -287,6 +288,7 @@ result<void> sweep::write_files(double took) const {
     }
     console::json_object page;
     page.add("build", json::of(build_version()));
+    page.add("commit", json::of(build_commit()));
     page.add("target", json::of(chaos::to_string(o_.where)));
     page.add("runs", json::of(done_));
     page.add("violations", json::array(broken));

@@ -96,6 +96,7 @@ class virtual_cluster final : private virtual_stage {
   sim::simulation& sim() override { return sim_; }
   const sim::cast_of_nodes& cast() const override { return settings_.engine.cast; }
   const std::optional<pb::JobStatus>& status() const override { return status_; }
+  instant status_at() const override { return status_at_; }
   std::uint64_t incarnation(node_number n) const override { return incarnations_[n]; }
   void set_time_limit(instant t) override { time_limit_ = t; }
   void listen(on_landmark_call to) override { listener_ = std::move(to); }
@@ -142,6 +143,7 @@ class virtual_cluster final : private virtual_stage {
 
   void on_status(const pb::JobStatus& status) {
     status_ = status;
+    status_at_ = sim_.now();
     ask_watch();
   }
 
@@ -283,6 +285,7 @@ class virtual_cluster final : private virtual_stage {
   std::vector<std::uint32_t> lives_;         // of its machine, when it began last
   instant time_limit_;
   std::optional<pb::JobStatus> status_;
+  instant status_at_;
   std::map<std::string, std::uint64_t> passed_;
   std::map<std::size_t, std::uint32_t> struck_;  // how often a strike's landmark was passed
   bool stopping_ = false, asked_to_stop_ = false, target_reached_ = false;

@@ -19,6 +19,8 @@ class virtual_stage {
   virtual const sim::cast_of_nodes& cast() const = 0;
   // What the scheduler said last, with its view; nothing yet if it has never answered.
   virtual const std::optional<pb::JobStatus>& status() const = 0;
+  // When it said that.
+  virtual instant status_at() const = 0;
   // Which life of the node began last.
   virtual std::uint64_t incarnation(sim::node_number n) const = 0;
   // The job counts as failed when it has not ended by then.

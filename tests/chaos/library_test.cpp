@@ -165,6 +165,14 @@ TEST_CASE("a disk that is full when the model is saved fails the job only when i
   CHECK(broken(for_good) == "");
 }
 
+TEST_CASE("a cluster goes on from a checkpoint that was taken after slots had moved") {
+  CHECK(broken(
+            played(parsed("[cluster]\nservers = 2\nworkers = 2\nslots = 1\ncheckpoint_every = 4\n"
+                          "[workload]\nkind = \"training\"\nclocks = 12\nclock_time = \"1200 us\"\n"
+                          "restore_at = [\"75 ms\"]\n[[faults]]\nkind = \"kill\"\nnode = \"*\"\n"
+                          "at = \"0 s\"\nlasts = \"85 ms\"\nstate = \"a push is sent\"\n"))) == "");
+}
+
 TEST_CASE("clocks that are set right again lose no timer") {
   CHECK(broken(played(parsed(
             "[cluster]\nworkers = 2\nslots = 2\n[[faults]]\nkind = \"skew\"\nnode = \"worker "

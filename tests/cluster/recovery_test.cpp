@@ -130,6 +130,28 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("a run goes on from a checkpoint whose slots had moved, as it would have") {
+  const auto expected = job(0).digest();
+  temporary_folder folder;
+  auto j = job();
+  j.checkpoint_every = 8;
+  j.folder = folder / "c";
+  j.crash("worker 1", 3ms, 10ms).crash("worker 0", 5ms, 10ms);
+  j.finished();
+  const checkpoint_store store(posix_file_system(), folder / "c");
+  auto all = store.list();
+  REQUIRE(all.ok());
+  REQUIRE(all->size() == 2);
+  REQUIRE(posix_file_system()->remove((*all)[1].folder));
+  std::uint64_t newest = 0;  // life of a slot
+  for (const auto& s : (*all)[0].manifest->shards())
+    for (const auto& record : s.slots()) newest = std::max<std::uint64_t>(newest, record.epoch());
+  REQUIRE(newest > 1);
+  auto again = job();
+  again.folder = folder / "c";
+  CHECK(digest_of(resumed(again).status) == expected);
+}
+
 TEST_CASE("nodes die in every state of a checkpoint, and the job ends the same") {
   const auto expected = job(0).digest();
   temporary_folder folder;

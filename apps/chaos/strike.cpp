@@ -92,11 +92,8 @@ std::optional<error> objection(const config::Scenario& s, int i, const fault_kin
   if (!f.state().empty() && where != target::in_virtual_time)
     return at_fault(i, "state", "only in virtual time can a fault strike at a state");
   if ((kind.kind == fault_kind::not_a_number || kind.kind == fault_kind::throws) &&
-      (f.at() != 0 || f.every() != 0 || !f.state().empty()))
-    return at_fault(i,
-                    f.at() != 0      ? "at"
-                    : f.every() != 0 ? "every"
-                                     : "state",
+      (f.every() != 0 || !f.state().empty()))
+    return at_fault(i, f.every() != 0 ? "every" : "state",
                     "a slot strikes itself: 'slot' and 'clock' say when");
   if (kind.lasts && kind.kind != fault_kind::kill && f.lasts() == 0 && s.scenario().heal_at() == 0)
     return at_fault(i, "lasts",

@@ -116,7 +116,8 @@ class drawing {
                    landmark::checkpoint_counts})) {
       s_.mutable_cluster()->set_checkpoint_every(static_cast<std::uint64_t>(between(4, 12)));
     } else if (is({landmark::rows_loaded}) && strikes_by_clock(wanted.kind)) {
-      // All servers die right after the slot's fault, and the job goes back.
+      // All servers die right after the slot's fault, and the job goes back to a checkpoint.
+      s_.mutable_cluster()->set_checkpoint_every(4);
       s_.mutable_workload()->set_staleness(0);
       s_.mutable_expect()->set_loss(true);
       const auto clock = static_cast<std::uint32_t>(between(8, 20));

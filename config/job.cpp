@@ -1,7 +1,5 @@
 #include "config/job.hpp"
 
-#include <filesystem>
-
 #include "config/check.hpp"
 #include "config/reading.hpp"
 
@@ -68,13 +66,9 @@ result<Job> load_job(file_system& files, const std::string& path, const override
     if (!text) return text.failure();
     layers.push_back({name, std::move(*text)});
   }
-  std::error_code no_current_folder;
-  const auto current = std::filesystem::current_path(no_current_folder);
-  if (no_current_folder)
-    return error{errc::io, "the current folder cannot be read: " + no_current_folder.message()};
-  const auto folder = (current / path).parent_path();
-  return read_job(layers, set,
-                  {{folder.string(), current.string()}, {current.string(), current.string()}});
+  const auto base = base_of(path);
+  if (!base) return base.failure();
+  return read_job(layers, set, {*base, {base->current, base->current}});
 }
 
 result<void> check_job(const Job& job) {

@@ -1,7 +1,6 @@
 #include "config/manifest.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -81,12 +80,9 @@ result<Manifest> load_manifest(file_system& files, const std::string& path) {
   constexpr std::uint64_t limit = std::uint64_t{16} << 20;
   const auto text = read_text(files, path, limit);
   if (!text) return text.failure();
-  std::error_code no_current_folder;
-  const auto current = std::filesystem::current_path(no_current_folder);
-  if (no_current_folder)
-    return error{errc::io, "the current folder cannot be read: " + no_current_folder.message()};
-  const auto folder = (current / path).parent_path().lexically_normal();
-  return read_manifest(*text, path, {folder.string(), current.string()});
+  const auto base = base_of(path);
+  if (!base) return base.failure();
+  return read_manifest(*text, path, *base);
 }
 
 const ManifestNode* find_node(const Manifest& manifest, const std::string& name) {

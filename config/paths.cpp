@@ -5,6 +5,14 @@
 
 namespace troupe::config {
 
+result<path_base> base_of(const std::string& file) {
+  std::error_code no_current_folder;
+  const auto current = std::filesystem::current_path(no_current_folder);
+  if (no_current_folder)
+    return error{errc::io, "the current folder cannot be read: " + no_current_folder.message()};
+  return path_base{(current / file).parent_path().lexically_normal().string(), current.string()};
+}
+
 result<std::string> path_of(const std::string& written, const path_base& base) {
   std::string path;
   for (std::size_t at = 0; at < written.size(); ++at) {

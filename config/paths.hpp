@@ -14,6 +14,9 @@ struct path_base {
   std::string current;
 };
 
+// Of what a file writes: its folder, and the one this process is in. errc::io.
+result<path_base> base_of(const std::string& file);
+
 // ${NAME} becomes the environment's value, $$ a dollar. An error names a variable that is not set.
 // An empty path stays empty.
 result<std::string> path_of(const std::string& written, const path_base& base);

@@ -1,7 +1,6 @@
 #include "config/scenario.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "config/check.hpp"
 #include "config/reading.hpp"
@@ -103,12 +102,9 @@ result<Scenario> load_scenario(file_system& files, const std::string& path,
   constexpr std::uint64_t limit = std::uint64_t{4} << 20;
   const auto text = read_text(files, path, limit);
   if (!text) return text.failure();
-  std::error_code no_current_folder;
-  const auto current = std::filesystem::current_path(no_current_folder);
-  if (no_current_folder)
-    return error{errc::io, "the current folder cannot be read: " + no_current_folder.message()};
-  const auto folder = (current / path).parent_path().lexically_normal();
-  return read_scenario(*text, path, {folder.string(), current.string()}, words);
+  const auto base = base_of(path);
+  if (!base) return base.failure();
+  return read_scenario(*text, path, *base, words);
 }
 
 std::string to_toml(const Scenario& scenario) {

@@ -262,6 +262,7 @@ class coordinator {
   void abandon_checkpoint(const std::string& why, std::uint64_t next, instant now);
   void recover(const std::vector<std::uint32_t>& lost, instant now);
   void go_back(const std::string& why, instant now);
+  void on_load_refused(const send_load& asked, const pb::LoadedPart& part, instant now);
   void start_from(const std::optional<found_checkpoint>& found, instant now);
   void restore_lost(const std::optional<found_checkpoint>& found, instant now);
   void take_up(const pb::SchedulerState& before, instant now);
@@ -331,6 +332,7 @@ class coordinator {
   // Shards that are being restored, and when what was granted to their holders has run out.
   std::map<std::uint32_t, instant> lost_;
   bool reading_for_lost_ = false;
+  std::string refused_;  // the folder of the checkpoint that could not be loaded last
   shard_round lost_loads_;
 
   std::optional<error> evaluation_failure_;

@@ -83,9 +83,7 @@ void coordinator::on_load(const send_load& asked, const result<pb::LoadedPart>& 
   const bool waited_for = round.answered(asked.round, key, now);
   const bool lost = asked.lost && lost_.count(asked.request.shard()) > 0;
   if (!waited_for && !lost) return;
-  if (!part->done())
-    return fail(static_cast<errc>(part->code()),
-                format("server %u: %s", asked.server, part->text().c_str()), now);
+  if (!part->done()) return on_load_refused(asked, *part, now);
   if (asked.lost) {
     changed_ = true;
     lost_.erase(asked.request.shard());
@@ -97,6 +95,20 @@ void coordinator::on_load(const send_load& asked, const result<pb::LoadedPart>& 
   const bool before_training = std::exchange(errand_, errand::none) == errand::loading;
   restored_ = !before_training;
   before_training ? start_training(now) : evaluate_at_the_end(now);
+}
+
+// A checkpoint that was whole when it was chosen may be so no more. Who chooses again passes over
+// it, so that an earlier one helps; one that is chosen twice and fails twice is not the reason.
+void coordinator::on_load_refused(const send_load& asked, const pb::LoadedPart& part, instant now) {
+  const auto code = static_cast<errc>(part.code());
+  const auto what = format("server %u: %s", asked.server, part.text().c_str());
+  const bool of_checkpoint = asked.request.with_slots() && !asked.request.folder().empty();
+  if (!of_checkpoint || (code != errc::damaged && code != errc::io) ||
+      std::exchange(refused_, asked.request.folder()) == asked.request.folder())
+    return fail(code, what, now);
+  if (!asked.lost) return go_back(what, now);
+  note(now, what + ": another checkpoint is looked for");
+  if (!std::exchange(reading_for_lost_, true)) commands_.push_back(read_checkpoint{});
 }
 
 // ---- measuring

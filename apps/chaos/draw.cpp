@@ -116,8 +116,10 @@ class drawing {
                    landmark::checkpoint_begun, landmark::checkpoint_written,
                    landmark::checkpoint_counts})) {
       s_.mutable_cluster()->set_checkpoint_every(static_cast<std::uint64_t>(between(4, 12)));
-    } else if (is({landmark::rows_loaded}) && strikes_by_clock(wanted.kind)) {
-      // All servers die right after the slot's fault, and the job goes back to a checkpoint.
+    } else if (is({landmark::rows_loaded}) &&
+               (must_not_be_last(wanted.kind) || strikes_by_clock(wanted.kind))) {
+      // All servers die, and the job goes back to a checkpoint that is whole; a slot's own fault
+      // strikes right before that.
       s_.mutable_cluster()->set_checkpoint_every(4);
       s_.mutable_workload()->set_staleness(0);
       s_.mutable_expect()->set_loss(true);
@@ -127,21 +129,12 @@ class drawing {
       f.set_passed_by("*");
       f.set_occurrence(3);
       f.set_lasts(between(1, 4) * ms);
-      for (std::uint64_t clock = 10; clock < 15; ++clock) {
+      for (std::uint64_t clock = 10; clock < 15 && strikes_by_clock(wanted.kind); ++clock) {
         auto& own = add(wanted.kind, "any worker");
         fill_in(own, wanted.kind);
         own.set_slot(0);
         own.set_clock(clock);
       }
-    } else if (is({landmark::rows_loaded}) && must_not_be_last(wanted.kind)) {
-      // More die than there are copies: the job goes back, to a checkpoint that is whole or to its
-      // beginning.
-      s_.mutable_cluster()->set_checkpoint_every(static_cast<std::uint64_t>(between(4, 8)));
-      s_.mutable_workload()->set_staleness(0);
-      s_.mutable_expect()->set_loss(true);
-      auto& f = add(fault_kind::kill, "server *");
-      f.set_at(between(30, 60) * ms);
-      f.set_lasts(between(2, 10) * ms);
     } else if (is({landmark::rows_loaded})) {
       s_.mutable_cluster()->set_checkpoint_every(static_cast<std::uint64_t>(between(3, 5)));
       s_.mutable_workload()->add_restore_at(between(40, 80) * ms);

@@ -13,6 +13,9 @@ namespace {
   { true, false, true }
 
 constexpr const char* one_process = "nodes of one process share its processors, disk and network";
+constexpr const char* by_plan =
+    "one process is told beforehand what is to happen, and which checkpoint is the latest it does "
+    "not know then";
 constexpr const char* tcp_hides = "TCP hides it from everybody above";
 constexpr const char* no_hand_on_messages =
     "links are encrypted: nobody picks messages out of them";
@@ -61,9 +64,9 @@ constexpr fault_kind_facts kinds[] = {
     {fault_kind::lost_sync, "lost_sync", "the node's disk says that it has synced, and has not", "",
      VIRTUAL_ONLY, true, "it shows only when the power fails"},
     {fault_kind::bit_flip, "bit_flip", "one bit of the latest checkpoint is turned over", "",
-     EVERYWHERE, false, ""},
+     NOT_IN_ONE, false, by_plan},
     {fault_kind::truncate, "truncate", "a file of the latest checkpoint loses its end", "",
-     EVERYWHERE, false, ""},
+     NOT_IN_ONE, false, by_plan},
     {fault_kind::descriptors, "descriptors", "the node can open no more files", "", NOT_IN_ONE,
      true, one_process},
     {fault_kind::not_a_number, "not_a_number", "a clock's push of a slot is not a number",
@@ -71,8 +74,8 @@ constexpr fault_kind_facts kinds[] = {
     {fault_kind::throws, "throw", "a slot's program throws in a clock", "slot, clock", EVERYWHERE,
      false, ""},
     {fault_kind::wrong_version, "wrong_version",
-     "somebody who speaks another version of the protocol wants to be the node", "", NOT_IN_ONE,
-     false, "all nodes of one process are of one build"},
+     "somebody who speaks another version of the protocol wants to be the node", "", VIRTUAL_ONLY,
+     false, "one program speaks one version"},
     {fault_kind::duplicate_name, "duplicate_name",
      "a second process begins as the node, while the first still lives", "", NOT_IN_ONE, false,
      "the names of one process are its own"},

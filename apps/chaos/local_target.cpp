@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 #include "apps/chaos/judge.hpp"
 #include "apps/chaos/scenario_cluster.hpp"
@@ -50,10 +53,6 @@ result<run_outcome> run_in_one_process(const config::Scenario& scenario,
                                        const std::string& folder) {
   const auto faults = plan_of(scenario, target::in_one_process);
   if (!faults) return faults.failure();
-  for (const auto& s : faults->strikes)
-    if (s.node.primary_of || s.kind == fault_kind::bit_flip || s.kind == fault_kind::truncate)
-      return error{errc::bad_config, std::string(facts_of(s.kind).name) +
-                                         ": in one process faults strike named nodes, by plan"};
   if (scenario.workload().restore_at_size() > 0)
     return error{errc::bad_config,
                  "workload.restore_at: only in virtual time can a whole cluster lose power"};
@@ -73,6 +72,12 @@ result<run_outcome> run_in_one_process(const config::Scenario& scenario,
   const auto stretch = scenario.scenario().stretch();
   auto cluster = cluster_of(scenario, *faults, what, seen, {stretch, folder, files});
   cluster.events = events_of(*faults, stretch);
+  std::mutex own_guard;  // slots' own faults strike in their workers' threads
+  std::map<std::tuple<fault_place, std::uint32_t, std::uint64_t>, instant> own;
+  cluster.worker.faults->tell([&](const fault& f) {
+    std::lock_guard guard(own_guard);
+    own.emplace(std::tuple(f.where, f.slot, f.clock), now());
+  });
   const auto limit = duration(static_cast<std::int64_t>(
       static_cast<double>((faults->healed + duration(scenario.scenario().deadline())).count()) *
       stretch));
@@ -93,6 +98,15 @@ result<run_outcome> run_in_one_process(const config::Scenario& scenario,
     f.to = f.from +
            duration(static_cast<std::int64_t>(static_cast<double>(s.lasts.count()) * stretch));
     for (const auto id : s.node.nodes) f.nodes.push_back(to_string(id));
+    if (s.kind == fault_kind::not_a_number || s.kind == fault_kind::throws) {
+      const auto where =
+          s.kind == fault_kind::throws ? fault_place::compute : fault_place::not_a_number;
+      const auto struck = own.find({where, s.how.slot(), s.how.clock()});
+      if (struck == own.end())
+        f.withheld = "the slot had no such clock";
+      else
+        f.from = f.to = struck->second - instant{};
+    }
     if (f.from > ended - instant{}) f.withheld = "the job had ended";
     o.faults.push_back(std::move(f));
   }

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "apps/sweep/child_program.hpp"
+#include "core/dialling.hpp"
 #include "core/text.hpp"
 
 namespace troupe::chaos {
@@ -54,15 +55,13 @@ std::string process_cluster::manifest_text() const {
       "[cluster]\nid = \"%s\"\nstate = \"state\"\n[links]\nbeat_every = \"%.0f ms\"\nsilence = "
       "\"%.0f ms\"\nconnect_timeout = \"%.0f ms\"\n",
       run_.c_str(), death / 4, death * 2, death * 2);
-  // The port is of this run's own network, or one that was free a moment ago.
-  const int port = network_ ? 7070 : 20'000 + static_cast<int>(::getpid() % 20'000);
   for (const auto id : who_.all()) {
     const char* role = id.role == pb::SCHEDULER ? "scheduler"
                        : id.role == pb::SERVER  ? "server"
                                                 : "worker";
     text += "[[nodes]]\nname = \"" + name(id) + "\"\nrole = \"" + role + "\"\naddress = \"" +
             (network_ ? network_->address(id) : std::string("127.0.0.1")) + "\"\n";
-    if (id.role == pb::SCHEDULER) text += format("port = %d\n", port);
+    if (id.role == pb::SCHEDULER) text += format("port = %u\n", port_);
     if (who_.joins_later(id)) text += "spare = true\n";
   }
   return text;
@@ -90,6 +89,12 @@ result<void> process_cluster::prepare(bool with_network) {
   if (with_network) {
     network_ = std::make_unique<process_network>(folder_ + "/said", who_.all());
     if (auto made = network_->make(); !made) return made;
+  }
+  if (!network_) {  // whose ports are all its own
+    const auto free = listen_at({"127.0.0.1", 0});
+    if (!free) return free.failure();
+    port_ = free->port;
+    ::close(free->socket);  // the system gives it to nobody else for a while
   }
   for (const auto& [path, text] : {std::pair<std::string, std::string>{manifest(), manifest_text()},
                                    {folder_ + "/job.toml", job_text()},

@@ -41,7 +41,7 @@ class process_cluster {
   void pause(role_id node, bool whether);
   result<void> limit_descriptors(role_id node, bool whether);
   result<void> fill_disk(bool whether);  // of what all share
-  // A second process under the node's name, and one of another version; what they ended with.
+  // A second process under the node's name.
   result<void> begin_second(role_id node);
   // Begins again what ended by itself. True if the scheduler has ended for good.
   bool tend();
@@ -62,8 +62,9 @@ class process_cluster {
   const std::shared_ptr<file_system> files_ = posix_file_system();
   children nodes_;
   std::unique_ptr<process_network> network_;
+  std::uint16_t port_ = 7070;       // of the scheduler
   std::set<role_id> down_, begun_;  // killed on purpose; begun at least once
-  bool mounted_ = false, filled_ = false;
+  bool mounted_ = false;
 };
 
 }  // namespace troupe::chaos

@@ -91,6 +91,14 @@ std::optional<error> objection(const config::Scenario& s, int i, const fault_kin
                            kind.impossible_why));
   if (!f.state().empty() && where != target::in_virtual_time)
     return at_fault(i, "state", "only in virtual time can a fault strike at a state");
+  if (where == target::in_one_process && begins(f.node(), "primary of "))
+    return at_fault(i, "node",
+                    "one process is told beforehand whom to strike, and who is the primary then it "
+                    "does not know: name a node");
+  const bool shapes = kind.kind == fault_kind::latency || kind.kind == fault_kind::bandwidth ||
+                      kind.kind == fault_kind::loss;
+  if (where == target::on_processes && shapes && f.peer() != "*")
+    return at_fault(i, "peer", "on processes it is all of the node's traffic that is shaped: '*'");
   if ((kind.kind == fault_kind::not_a_number || kind.kind == fault_kind::throws) &&
       (f.every() != 0 || !f.state().empty()))
     return at_fault(i, f.every() != 0 ? "every" : "state",

@@ -173,6 +173,19 @@ TEST_CASE("a cluster goes on from a checkpoint that was taken after slots had mo
                           "at = \"0 s\"\nlasts = \"85 ms\"\nstate = \"a push is sent\"\n"))) == "");
 }
 
+TEST_CASE("a checkpoint that is spoiled while it is loaded is passed over") {
+  for (const char* staleness : {"", "staleness = \"unbounded\"\n"})
+    CHECK(broken(played(parsed(
+              std::string("[cluster]\nworkers = 2\nslots = 1\ncheckpoint_every = 4\n[workload]\n"
+                          "clocks = 30\nkeys = 1\nkey_space = 1\nclock_time = \"1200 us\"\n") +
+              staleness +
+              "[[faults]]\nkind = \"kill\"\nnode = \"server *\"\nat = \"0 s\"\n"
+              "lasts = \"1 ms\"\nstate = \"a checkpoint counts\"\npassed_by = \"*\"\n"
+              "occurrence = 3\n[[faults]]\nkind = \"truncate\"\nat = \"0 s\"\n"
+              "state = \"rows have been loaded\"\npassed_by = \"*\"\n"
+              "[expect]\nloss = true\n"))) == "");
+}
+
 TEST_CASE("clocks that are set right again lose no timer") {
   CHECK(broken(played(parsed(
             "[cluster]\nworkers = 2\nslots = 2\n[[faults]]\nkind = \"skew\"\nnode = \"worker "

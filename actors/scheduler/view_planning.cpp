@@ -154,9 +154,12 @@ class planner {
     }
     // Who drains may be the last that lives, without anybody knowing yet: where fewer copies will
     // be left than are wanted of old, those must first have shown that they live and have
-    // everything.
+    // everything. A primary without copies has its leave to answer from the scheduler: who follows
+    // it must first have been its copy, so that it has given that leave itself and can wait for its
+    // end.
     const bool leaves = staying >= wanted && staying < e.chain.size();
-    if (leaves && staying < facts_.copies + 1 && !(facts_.still.count(key) && all_shown(e))) {
+    if (leaves && staying < std::max(facts_.copies + 1, 2u) &&
+        !(facts_.still.count(key) && all_shown(e))) {
       e.quiet = true;
       return true;
     }

@@ -106,6 +106,19 @@ TEST_CASE("a server that drains has nothing in the end, and no chain is ever sho
   }
 }
 
+TEST_CASE("without copies, who takes a drained server's shard over is its copy first") {
+  auto v = view_of_servers(2, 1, 0);
+  auto f = facts_of({0, 1}, 0, {0});
+  v = *plan_view(v, 2, f).changed;
+  CHECK(v.find(0)->chain == chain{0});
+  CHECK(v.find(0)->joining == 1u);
+  f.filled.insert({0, 2});
+  v = *plan_view(v, 3, f).changed;
+  CHECK(v.find(0)->chain == chain{0, 1});
+  CHECK(v.find(0)->quiet);
+  CHECK(settled(v, f).find(0)->chain == chain{1});
+}
+
 TEST_CASE("shards that nobody has are named, and begin anew where there is room") {
   const auto v = view_of_servers(3, 1, 1);
   const auto next = plan_view(v, 2, facts_of({2}));

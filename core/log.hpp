@@ -1,7 +1,7 @@
 #pragma once
 // What a component has to say. One line a message, level and component by configuration; nothing is
 // formatted that is not shown. Components: scheduler, server, worker, supervisor, links, data,
-// job.
+// job, traffic (single messages between slots and servers).
 
 #include <cstdint>
 #include <map>

@@ -22,6 +22,10 @@ class resolver {
   // Null when no such node is known (yet, or any more).
   virtual caf::strong_actor_ptr find(role_id id) const = 0;
 
+  // Whether what is sent there leaves the machine no more than it must: it is in this process, or
+  // on this host. Then bytes are cheap.
+  virtual bool near(role_id) const { return false; }
+
   scheduler_actor scheduler() const { return as<scheduler_actor>(the_scheduler); }
   server_actor server(std::uint32_t index) const { return as<server_actor>(server_role(index)); }
   worker_actor worker(std::uint32_t index) const { return as<worker_actor>(worker_role(index)); }

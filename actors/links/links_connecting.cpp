@@ -15,6 +15,11 @@
 namespace troupe {
 namespace {
 
+bool on_this_machine(const std::string& address) {
+  return address.rfind("127.", 0) == 0 || address.rfind("[::1]", 0) == 0 ||
+         address.rfind("localhost:", 0) == 0;
+}
+
 bool is_node(pb::Role role) {
   return role == pb::SCHEDULER || role == pb::SERVER || role == pb::WORKER;
 }
@@ -153,7 +158,7 @@ void links_state::opened(connection& c) {
     }
     lives_[role] = peer.incarnation();
     by_role_[role] = c.id;
-    setup_.directory->publish(role, c.proxy);
+    setup_.directory->publish(role, c.proxy, on_this_machine(c.address));
     if (peer.port() > 0) {
       pb::Address a;
       a.set_name(peer.name());

@@ -27,8 +27,9 @@ coordinator::coordinator(job_settings settings, evaluation& scores, instant now,
       board_(settings_.plan.slots()),
       ticked_(now),
       measurement_(scores),
-      stopping_(settings_.stopping) {
-  if (settings_.measure_every > 0) limit_ = settings_.measure_every;
+      stopping_(settings_.stopping),
+      course_(settings_.course) {
+  if (settings_.measure_every > 0) limit_ = limit_behind(0);
   next_checkpoint_ = settings_.checkpoint_every;
   for (std::uint32_t i = 0; i < settings_.servers; ++i) servers_[i];
   for (std::uint32_t i = 0; i < settings_.workers; ++i) workers_[i];
@@ -173,6 +174,7 @@ pb::JobStatus coordinator::status(bool with_view, instant now) const {
   if (latest_.number() > 0) *s.mutable_latest() = latest_;
   if (best_.number() > 0) *s.mutable_best() = best_;
   s.set_stopped_early(stopped_early_);
+  s.set_converged(converged_);
   for (const auto& e : events_) *s.add_events() = e;
   s.set_failovers(failovers_);
   s.set_generation(generation_);

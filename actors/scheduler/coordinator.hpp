@@ -24,6 +24,7 @@
 #include <variant>
 #include <vector>
 
+#include "actors/scheduler/course.hpp"
 #include "actors/scheduler/early_stopping.hpp"
 #include "actors/scheduler/evaluation.hpp"
 #include "actors/scheduler/failure_detector.hpp"
@@ -58,8 +59,10 @@ struct job_settings {
   bool initial_state = true;  // its optimiser state too
 
   std::uint64_t measure_every = 0;  // clocks; 0: only at the end
+  std::uint64_t measure_first = 0;  // and once before this clock; 0: no
   std::vector<scored_set> measure;  // during training
   early_stopping_settings stopping;
+  course_settings course;
   std::string best_folder;  // where the best model is kept during training; empty: it is not
   double clocks_per_epoch = 1;
 
@@ -229,7 +232,11 @@ class coordinator {
   void take_slots_from(std::uint32_t worker, instant now);
   void remind(instant now);
   // The slots are to end where they are.
-  bool stopping() const { return interrupted_ || stopped_early_ || evaluation_failure_; }
+  bool stopping() const {
+    return interrupted_ || stopped_early_ || converged_ || evaluation_failure_;
+  }
+  // The first clock behind `clock` before which the model is measured.
+  std::uint64_t limit_behind(std::uint64_t clock) const;
   void fail_if_nobody_moves(instant now);
 
   // ---- coordinator_stages.cpp
@@ -241,7 +248,7 @@ class coordinator {
   void hand_out_tasks();
   void measured_when_complete(instant now);
   void on_measured(instant now);
-  void record(bool best, bool final, instant now);
+  void record(bool best, bool final, bool arrived, instant now);
   void go_on(instant now);
   void end_training(instant now);
   void evaluate_at_the_end(instant now);
@@ -304,6 +311,8 @@ class coordinator {
   measurement measurement_;
   early_stopping stopping_;
   bool stopped_early_ = false;
+  course course_;
+  bool converged_ = false;
   pb::EvaluationRecord latest_, best_;
   double loss_before_ = 0, weight_before_ = 0;  // progressive sums at the latest measurement
   std::vector<std::string> best_files_;

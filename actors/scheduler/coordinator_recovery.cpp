@@ -257,8 +257,7 @@ void coordinator::start_from(const std::optional<found_checkpoint>& found, insta
     of.set_version(s.version());
   }
   board_.go_back_to(clock);
-  if (settings_.measure_every > 0)
-    limit_ = (clock / settings_.measure_every + 1) * settings_.measure_every;
+  if (settings_.measure_every > 0) limit_ = limit_behind(clock);
   next_checkpoint_ = clock + settings_.checkpoint_every;
   publish(std::move(next), now);
 }
@@ -360,6 +359,9 @@ std::optional<pb::SchedulerState> coordinator::take_changed_state(instant now) {
   s.set_has_best_value(stopping_.best().has_value());
   s.set_best_value(stopping_.best().value_or(0));
   s.set_stopped_early(stopped_early_);
+  for (const auto& stage : course_.stages()) *s.add_stages() = stage;
+  *s.mutable_course() = course_.state();
+  s.set_converged(converged_);
   for (const auto& [shard, when] : lost_) s.add_lost(shard);
   for (const auto& t : tables_) *s.add_tables() = t;
   for (const auto& m : metrics_) *s.add_metrics() = m;
@@ -407,6 +409,8 @@ void coordinator::take_up(const pb::SchedulerState& s, instant now) {
   stopping_.take_up(s.has_best_value() ? std::optional<double>(s.best_value()) : std::nullopt,
                     s.best_clock(), s.evaluations_without_better());
   stopped_early_ = s.stopped_early();
+  course_.take_up(s.course(), {s.stages().begin(), s.stages().end()});
+  converged_ = s.converged();
   training_begun_ = now + (-duration(s.trained_ns()));
   moved_ = now;
   tables_ = {s.tables().begin(), s.tables().end()};

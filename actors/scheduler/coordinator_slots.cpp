@@ -32,6 +32,7 @@ void coordinator::assign(std::uint32_t slot, instant now) {
   *a.mutable_view() = view_.to_message();
   a.set_halts(limit_.has_value());
   a.set_limit(limit_.value_or(0));
+  for (const auto& stage : course_.stages()) *a.add_stages() = stage;
   commands_.push_back(send_assignment{board_.owner(slot), std::move(a)});
   if (stopping()) commands_.push_back(send_stop{board_.owner(slot), {}});
 }

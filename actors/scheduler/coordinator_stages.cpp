@@ -113,6 +113,11 @@ void coordinator::on_load_refused(const send_load& asked, const pb::LoadedPart& 
 
 // ---- measuring
 
+std::uint64_t coordinator::limit_behind(std::uint64_t clock) const {
+  const auto next = (clock / settings_.measure_every + 1) * settings_.measure_every;
+  return clock < settings_.measure_first ? std::min(next, settings_.measure_first) : next;
+}
+
 // All slots have halted, or finished: the model stands still.
 void coordinator::go_on_when_all_wait(instant now) {
   if (phase_ != pb::JobStatus::TRAINING || errand_ != errand::none) return;
@@ -133,7 +138,8 @@ void coordinator::go_on_when_all_wait(instant now) {
 
 void coordinator::begin_measuring(const std::vector<scored_set>& data_sets, instant now) {
   const auto tables = static_cast<std::uint32_t>(settings_.plan.tables_size());
-  measurement_.begin(data_sets, settings_.plan.slots(), view_, view_.shards().size(), tables);
+  measurement_.begin(data_sets, settings_.plan.slots(), view_, view_.shards().size(), tables,
+                     course_.penalty());
   for (auto& [index, n] : workers_) n.task.reset();
   summaries_.give_up();
   ask_for_summaries(now);
@@ -221,7 +227,7 @@ void coordinator::measured_when_complete(instant now) {
   if (phase_ != pb::JobStatus::EVALUATING) return;
   tables_ = measurement_.tables();
   metrics_ = measurement_.metrics();
-  record(false, true, now);
+  record(false, true, converged_, now);
   if (settings_.model_folder.empty()) return finish();
   phase_ = pb::JobStatus::SAVING;
   changed_ = true;
@@ -230,7 +236,7 @@ void coordinator::measured_when_complete(instant now) {
   save_into(settings_.model_folder, now);
 }
 
-void coordinator::record(bool best, bool final, instant now) {
+void coordinator::record(bool best, bool final, bool arrived, instant now) {
   double loss = 0, weight = 0;
   std::uint64_t examples = 0, nonzeros = 0;
   for (std::uint32_t slot = 0; slot < board_.slots(); ++slot) {
@@ -256,6 +262,10 @@ void coordinator::record(bool best, bool final, instant now) {
   latest_.set_nonzeros(nonzeros);
   latest_.set_best(best);
   latest_.set_final(final);
+  if (course_.on()) {
+    latest_.set_penalty(measurement_.penalty());
+    latest_.set_arrived(arrived);
+  }
   changed_ = true;
   commands_.push_back(record_evaluation{latest_});
 }
@@ -263,11 +273,17 @@ void coordinator::record(bool best, bool final, instant now) {
 void coordinator::on_measured(instant now) {
   tables_ = measurement_.tables();
   metrics_ = measurement_.metrics();
-  std::optional<double> value;
-  for (const auto& m : metrics_)
-    if (m.name() == stopping_.settings().metric && m.known()) value = m.value();
-  const bool best = stopping_.on_evaluation(measured_at_, value);
-  record(best, false, now);
+  const auto value_of = [&](const std::string& name) {
+    std::optional<double> value;
+    for (const auto& m : metrics_)
+      if (m.name() == name && m.known()) value = m.value();
+    return value;
+  };
+  const bool best = stopping_.on_evaluation(measured_at_, value_of(stopping_.settings().metric));
+  const auto course =
+      course_.on_measured(measured_at_, value_of("objective"), value_of("largest_violation"));
+  record(best, false, course.arrived, now);
+  converged_ = converged_ || (course.ends && !training_ended_);
   if (best) best_ = latest_;
   errand_ = errand::none;
   // At the end of training the tables are the best model themselves.
@@ -283,15 +299,15 @@ void coordinator::on_measured(instant now) {
 void coordinator::go_on(instant now) {
   changed_ = true;
   if (training_ended_ || board_.all_finished()) return end_training(now);
-  if (evaluation_failure_ || stopping_.should_stop()) {
-    stopped_early_ = !evaluation_failure_;
+  if (evaluation_failure_ || converged_ || stopping_.should_stop()) {
+    stopped_early_ = !evaluation_failure_ && !converged_;
     pb::StopSlots request;
-    request.set_reason("there is no better model any more");
+    request.set_reason(converged_ ? "it has converged" : "there is no better model any more");
     // A worker that is away now is told with its next assignment.
     for (const auto& [worker, n] : workers_) commands_.push_back(send_stop{worker, request});
     return;
   }
-  *limit_ += settings_.measure_every;
+  limit_ = limit_behind(*limit_);
   moved_ = now;
   for (std::uint32_t slot = 0; slot < board_.slots(); ++slot)
     if (!board_.finished(slot)) assign(slot, now);

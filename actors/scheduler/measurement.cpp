@@ -13,7 +13,9 @@ constexpr std::uint32_t most_given_back = 20;
 }  // namespace
 
 void measurement::begin(const std::vector<scored_set>& data_sets, std::uint32_t slots,
-                        const view& present, std::size_t shards, std::size_t tables) {
+                        const view& present, std::size_t shards, std::size_t tables,
+                        double penalty) {
+  penalty_ = penalty;
   scores_.clear();
   tasks_.clear();
   summaries_.clear();
@@ -26,6 +28,7 @@ void measurement::begin(const std::vector<scored_set>& data_sets, std::uint32_t 
       task.set_data_set(data_set.name);
       task.set_part(part);
       task.set_parts(parts);
+      task.set_sums_only(data_set.sums_only);
       *task.mutable_view() = present.to_message();
       tasks_.push_back(std::move(task));
     }
@@ -74,8 +77,10 @@ void measurement::give_up(error why) {
 std::vector<pb::TableSummary> measurement::tables() const {
   std::vector<pb::TableSummary> all(tables_);
   for (const auto& [place, part] : summaries_) add_summary(all[place.first], part);
-  for (std::size_t table = 0; table < all.size(); ++table)
+  for (std::size_t table = 0; table < all.size(); ++table) {
     all[table].set_table(static_cast<std::uint32_t>(table));
+    all[table].set_penalty(penalty_);
+  }
   return all;
 }
 
@@ -90,6 +95,8 @@ void add_summary(pb::TableSummary& sum, const pb::TableSummary& part) {
   sum.set_l2(sum.l2() + part.l2());
   sum.set_live_bytes(sum.live_bytes() + part.live_bytes());
   sum.set_rejected(sum.rejected() + part.rejected());
+  sum.set_has_largest(sum.has_largest() || part.has_largest());
+  sum.set_largest(std::max(sum.largest(), part.largest()));
   hash128 digest{sum.digest_low(), sum.digest_high()};
   digest += {part.digest_low(), part.digest_high()};
   sum.set_digest_low(digest.low);

@@ -20,6 +20,7 @@ namespace troupe {
 struct scored_set {
   std::string name;
   std::uint32_t parts = 0;
+  bool sums_only = false;  // the loss alone: no scores travel, and there are no metrics but that
 };
 
 class measurement {
@@ -29,7 +30,7 @@ class measurement {
 
   // What was measured before is forgotten.
   void begin(const std::vector<scored_set>& data_sets, std::uint32_t slots, const view& present,
-             std::size_t shards, std::size_t tables);
+             std::size_t shards, std::size_t tables, double penalty = 1);
   // The summaries alone, of other shards.
   void begin_summaries(std::size_t shards);
 
@@ -43,6 +44,8 @@ class measurement {
   void give_up(error why);
 
   bool summaries_complete() const { return summaries_open_ == 0; }
+  // Factor of l1 and l2 that the figures were asked for with.
+  double penalty() const { return penalty_; }
   bool complete() const { return tasks_open_ == 0 && summaries_open_ == 0; }
   const std::optional<error>& failure() const { return failure_; }
   std::vector<pb::TableSummary> tables() const;  // the whole of each
@@ -54,6 +57,7 @@ class measurement {
   std::size_t tasks_open_ = 0;           // handed out or not, without a result
   std::uint32_t given_back_ = 0;
   std::uint64_t handed_out_ = 0;  // in all measurements
+  double penalty_ = 1;
   std::size_t tables_ = 0, summaries_open_ = 0;
   std::map<std::pair<std::uint32_t, std::uint32_t>, pb::TableSummary> summaries_;  // (table, shard)
   std::optional<error> failure_;

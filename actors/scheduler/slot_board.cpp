@@ -5,6 +5,27 @@
 namespace troupe {
 namespace {
 
+template <class Counts>
+void add_each(Counts& sum, const Counts& more) {
+  while (sum.size() < more.size()) sum.Add(0);
+  for (int i = 0; i < more.size(); ++i) sum.Set(i, sum.Get(i) + more.Get(i));
+}
+
+void add_traffic(pb::SlotProgress& sum, const pb::TableTraffic& more) {
+  const auto same = [&](const pb::TableTraffic& t) {
+    return t.table() == more.table() && t.pulls() == more.pulls() && t.server() == more.server();
+  };
+  auto& all = *sum.mutable_traffic();
+  const auto found = std::find_if(all.begin(), all.end(), same);
+  if (found == all.end()) {
+    *all.Add() = more;
+    return;
+  }
+  found->set_messages(found->messages() + more.messages());
+  add_each(*found->mutable_sent(), more.sent());
+  add_each(*found->mutable_received(), more.received());
+}
+
 // Adds the counts of a life that has ended. Clocks and examples are positions, not counts: the
 // later life's hold.
 void add_counts(pb::SlotProgress& sum, const pb::SlotProgress& life) {
@@ -19,6 +40,7 @@ void add_counts(pb::SlotProgress& sum, const pb::SlotProgress& life) {
     if (sum.staleness_size() <= i) sum.add_staleness(0);
     sum.set_staleness(i, sum.staleness(i) + life.staleness(i));
   }
+  for (const auto& t : life.traffic()) add_traffic(sum, t);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ namespace troupe {
 struct gathered_push {
   std::uint32_t table = 0;
   double share = 0;
+  std::vector<double> told;
   blob keys, values;
   std::vector<std::pair<std::uint64_t, instant>> askers;  // who awaits the reply, and until when
 };

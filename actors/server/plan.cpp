@@ -148,6 +148,8 @@ pb::TableSummary summary_of(const table& t, std::uint32_t number) {
   message.set_digest_low(summary.digest.low);
   message.set_digest_high(summary.digest.high);
   message.set_live_bytes(summary.live_bytes);
+  message.set_has_largest(summary.largest.has_value());
+  message.set_largest(summary.largest.value_or(0));
   return message;
 }
 

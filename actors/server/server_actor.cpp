@@ -17,6 +17,14 @@ Reply not_serving() {
   return none;
 }
 
+// A message whose filters could not be undone.
+template <class Reply>
+Reply unfiltered(undone outcome) {
+  return outcome == undone::keys_unknown
+             ? with_outcome<Reply>(pb::KEYS_UNKNOWN)
+             : with_outcome<Reply>(pb::BAD_REQUEST, "its bytes do not fit the job's filters");
+}
+
 }  // namespace
 
 server_actor::behavior_type server(server_state::pointer self, environment env) {
@@ -70,6 +78,8 @@ void server_state::on_joined(const pb::JoinReply& reply) {
     return;
   }
   plan_ = reply.plan();
+  for (const auto& t : plan_->tables())
+    if (t.push_filters_size() + t.pull_filters_size() > 0 && !filters_) filters_.emplace(*plan_);
   auto settings = host_settings_of(*plan_, env_.role.index, env_.incarnation);
   settings.shard.marks = env_.marks.get();
   host_.emplace(
@@ -83,6 +93,13 @@ void server_state::on_joined(const pb::JoinReply& reply) {
 caf::result<pb::PushReply> server_state::on_push(const pb::PushHeader& header, const blob& keys,
                                                  const blob& values) {
   if (!host_) return not_serving<pb::PushReply>();
+  if (header.encoding().steps_size() > 0) {
+    auto plain = header;
+    auto its_keys = keys, its_values = values;
+    const auto outcome = filters_ ? filters_->decode(plain, its_keys, its_values) : undone::damaged;
+    if (outcome != undone::done) return unfiltered<pb::PushReply>(outcome);
+    return on_push(plain, its_keys, its_values);
+  }
   auto promise = self_->make_response_promise<pb::PushReply>();
   const auto number = next_asker_++;
   pushes_.emplace(number, promise);
@@ -93,9 +110,16 @@ caf::result<pb::PushReply> server_state::on_push(const pb::PushHeader& header, c
 caf::result<pb::PullReply, blob, blob> server_state::on_pull(const pb::PullHeader& header,
                                                              const blob& keys) {
   if (!host_) return {not_serving<pb::PullReply>(), blob{}, blob{}};
+  if (header.encoding().steps_size() > 0) {
+    auto plain = header;
+    auto its_keys = keys;
+    const auto outcome = filters_ ? filters_->decode(plain, its_keys) : undone::damaged;
+    if (outcome != undone::done) return {unfiltered<pb::PullReply>(outcome), blob{}, blob{}};
+    return on_pull(plain, its_keys);
+  }
   auto promise = self_->make_response_promise<pb::PullReply, blob, blob>();
   const auto number = next_asker_++;
-  pulls_.emplace(number, promise);
+  pulls_.emplace(number, asked_pull{promise, filters_ ? std::optional(header) : std::nullopt});
   deliver(host_->on_pull(number, header, keys, now()));
   return promise;
 }
@@ -124,9 +148,11 @@ void server_state::deliver(answers out) {
     if (auto node = pushes_.extract(answer.to); !node.empty())
       node.mapped().deliver(std::move(answer.reply));
   for (auto& answer : out.pulls)
-    if (auto node = pulls_.extract(answer.to); !node.empty())
-      node.mapped().deliver(std::move(answer.reply), std::move(answer.keys),
-                            std::move(answer.values));
+    if (auto node = pulls_.extract(answer.to); !node.empty()) {
+      auto& [promise, header] = node.mapped();
+      if (header) filters_->encode(*header, answer.reply, answer.keys, answer.values);
+      promise.deliver(std::move(answer.reply), std::move(answer.keys), std::move(answer.values));
+    }
   for (auto& answer : out.adoptions)
     if (auto node = adoptions_.extract(answer.to); !node.empty())
       node.mapped().deliver(std::move(answer.reply));

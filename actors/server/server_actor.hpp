@@ -16,6 +16,7 @@
 #include "actors/supervision/background_jobs.hpp"
 #include "actors/supervision/environment.hpp"
 #include "actors/supervision/joining.hpp"
+#include "messages/filters/ends.hpp"
 #include "messages/server_interface.hpp"
 
 namespace troupe {
@@ -66,7 +67,12 @@ class server_state {
   asker next_asker_ = 1;
   // Found by number, never walked.
   std::unordered_map<asker, push_promise> pushes_;
-  std::unordered_map<asker, pull_promise> pulls_;
+  struct asked_pull {
+    pull_promise promise;
+    std::optional<pb::PullHeader> header;  // where filters need it for the reply
+  };
+  std::unordered_map<asker, asked_pull> pulls_;
+  std::optional<server_end> filters_;  // where the plan has any
   std::unordered_map<asker, adopt_promise> adoptions_;
   std::unordered_map<asker, copy_promise> copies_;
   struct save_under_way {

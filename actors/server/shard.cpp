@@ -8,7 +8,13 @@
 #include "core/text.hpp"
 
 namespace troupe {
-namespace {}  // namespace
+namespace {
+
+step_context context_of(const pb::PushHeader& header) {
+  return {header.clock(), header.share(), {header.told().begin(), header.told().end()}};
+}
+
+}  // namespace
 
 shard::shard(shard_settings settings, std::uint32_t number, std::vector<closed_range> ranges,
              std::vector<std::shared_ptr<table>> tables, const view& present, meter& work_done)
@@ -106,7 +112,7 @@ std::optional<pb::PushReply> shard::take(asker from, const pb::PushHeader& heade
         return std::nullopt;
       }
       if (planted("no-duplicate-check") && !loading_) {
-        apply(header.table(), keys, values.data(), {header.clock(), header.share()});
+        apply(header.table(), keys, values.data(), context_of(header));
         changed(now);
       }
       return with_outcome<reply>(pb::DONE);
@@ -147,8 +153,7 @@ std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& 
     return waiting;
   }
   if (!gathers_) {
-    const bool applied =
-        apply(header.table(), keys, values.data(), {header.clock(), header.share()});
+    const bool applied = apply(header.table(), keys, values.data(), context_of(header));
     ledger_.take(header.slot(), number, header.last());
     if (link_ && !planted("clock-not-replicated")) link_->note_slot(header.slot());
     changed(now);
@@ -156,7 +161,12 @@ std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& 
     return with_outcome<reply>(applied ? pb::DONE : pb::REJECTED);
   }
   gathering_.add(header.slot(), number,
-                 {header.table(), header.share(), keys, values, {{from, now + hold_of(header)}}});
+                 {header.table(),
+                  header.share(),
+                  {header.told().begin(), header.told().end()},
+                  keys,
+                  values,
+                  {{from, now + hold_of(header)}}});
   ledger_.take(header.slot(), number, header.last());
   pass(landmark::push_gathered);
   return std::nullopt;
@@ -169,7 +179,7 @@ std::optional<std::string> shard::misfit(const pb::PushHeader& header, const blo
   if (header.table() >= tables_.size())
     return format("table %u of %zu", header.table(), tables_.size());
   const auto& t = *tables_[header.table()];
-  const auto row_bytes = t.spec().row_bytes();
+  const auto row_bytes = t.pushed_bytes();
   if (!keys.divides<position>() || keys.size() / sizeof(position) * row_bytes != values.size())
     return format("table '%s': %zu bytes of keys and %zu of values do not fit rows of %zu bytes",
                   t.spec().name.c_str(), keys.size(), values.size(), row_bytes);
@@ -197,7 +207,7 @@ bool shard::apply(std::size_t t, const blob& positions, const void* values, step
   keys_moved_ += keys.size();
   overwritten overwrites;
   auto* keep = bulk_synchronous() ? &before_[t] : snapshot_ ? &overwrites : nullptr;
-  if (keep) keep->keep_state(snapshot_ != nullptr);
+  if (keep) keep->keep_state(snapshot_ != nullptr || tables_[t]->shown_bytes() > 0);
   if (const auto done = tables_[t]->apply(keys, values, step, keep); !done) {
     ++rejected_[t];
     return false;
@@ -235,9 +245,10 @@ void shard::apply_clock(std::uint64_t clock, open_clock& pushes, instant now, an
   }
   std::vector<bool> fine;
   for (auto& [number, push] : pushes)
-    fine.push_back(tables_[push.table]->spec().how == combine::each
-                       ? apply(push.table, push.keys, push.values.data(), {clock, push.share})
-                       : combined_fine[push.table]);
+    fine.push_back(
+        tables_[push.table]->spec().how == combine::each
+            ? apply(push.table, push.keys, push.values.data(), {clock, push.share, push.told})
+            : combined_fine[push.table]);
   if (link_ && !planted("clock-not-replicated"))
     for (std::uint32_t slot = 0; slot < ledger_.slots(); ++slot) link_->note_slot(slot);
   changed(now);
@@ -258,16 +269,20 @@ bool shard::apply_combined(std::size_t t, std::uint64_t clock,
   const auto divisor = static_cast<double>(slots);
   std::vector<gather_input> inputs;
   double share = 0;
+  std::vector<double> told;  // every slot says the same, or nothing
   for (const auto* push : pushes) {
+    if (told.empty()) told = push->told;
     share += push->share;  // of those without keys here too: shares must not depend on sharding
     if (push->keys.empty()) continue;
     inputs.push_back({push->keys.as<position>(), push->values.data()});
     meter_.add(work::keys_pushed, inputs.back().positions.size());
   }
   if (inputs.empty()) return true;
-  const auto sum = gather(tables_[t]->spec().type, tables_[t]->spec().width, inputs, divisor);
+  const auto sum =
+      gather(tables_[t]->spec().type,
+             tables_[t]->pushed_bytes() / bytes_of(tables_[t]->spec().type), inputs, divisor);
   return apply(t, blob::copy_of(span<const position>(sum.positions)), sum.values.data(),
-               {clock, share / divisor});
+               {clock, share / divisor, std::move(told)});
 }
 
 // ---- slots

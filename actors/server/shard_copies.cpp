@@ -123,9 +123,10 @@ copy_message shard::message_of(const copy_link::cargo& cargo, bool complete) con
       auto* o = h.add_overwritten();
       o->set_table(static_cast<std::uint32_t>(t));
       o->set_rows(run.positions.size());
+      o->set_with_state(!run.state.empty());
       for (const auto index : run.absent) o->add_absent(index);
       key_bytes += run.positions.size() * sizeof(position);
-      row_bytes += run.values.size();
+      row_bytes += run.values.size() + run.state.size();
     }
   }
   // The positions of one table alone are sent as they came.
@@ -155,6 +156,7 @@ copy_message shard::message_of(const copy_link::cargo& cargo, bool complete) con
       for (const auto& run : before.runs()) {
         put(key_out, run.positions.data(), run.positions.size() * sizeof(position));
         put(row_out, run.values.data(), run.values.size());
+        put(row_out, run.state.data(), run.state.size());
       }
   m.keys = only == nullptr ? std::move(keys) : *only;
   m.rows = std::move(rows);
@@ -242,13 +244,17 @@ std::optional<std::string> shard::put_copied(const pb::CopyHeader& header, const
   for (const auto& run : header.overwritten()) {
     if (run.table() >= tables_.size()) return misfit;
     const auto row = tables_[run.table()]->spec().row_bytes();
+    // As it was kept: where a pull shows state, or a snapshot needs it.
+    const auto state_row = run.with_state() ? tables_[run.table()]->state_bytes() : 0;
     const auto* at = more_keys.take(run.rows(), sizeof(position));
     const auto* values = more_rows.take(run.rows(), row);
-    if (!at || !values) return misfit;
+    const auto* state = more_rows.take(run.rows(), state_row);
+    if (!at || !values || !state) return misfit;
     overwritten::run r;
     const auto* positions = reinterpret_cast<const position*>(at);
     r.positions.assign(positions, positions + run.rows());
     r.values.assign(values, values + run.rows() * row);
+    r.state.assign(state, state + run.rows() * state_row);
     for (const auto index : run.absent()) {
       if (index >= run.rows()) return misfit;
       r.absent.push_back(index);
@@ -270,7 +276,9 @@ std::optional<std::string> shard::put_copied(const pb::CopyHeader& header, const
       overwritten::run run;
       run.positions.assign(p.at.begin(), p.at.end());
       run.values.resize(p.at.size() * table.spec().row_bytes());
-      (void)table.copy_out(p.at, run.values.data(), nullptr, &run.absent);
+      if (table.shown_bytes() > 0) run.state.resize(p.at.size() * table.state_bytes());
+      (void)table.copy_out(p.at, run.values.data(), run.state.empty() ? nullptr : run.state.data(),
+                           &run.absent);
       before_[t].clear();
       before_[t].add(std::move(run));
     }

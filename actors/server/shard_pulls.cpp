@@ -85,7 +85,8 @@ pull_answer shard::read(asker from, const pb::PullHeader& header, const blob& ke
           header.range() ? read_range(header, before, out) : read_keys(header, keys, before, out);
       !done)
     return {from, with_outcome<pb::PullReply>(pb::BAD_REQUEST, done.failure().text), {}, {}};
-  keys_moved_ += out.values.size() / tables_[header.table()]->spec().row_bytes();
+  keys_moved_ +=
+      header.range() ? out.keys.size() / sizeof(position) : keys.size() / sizeof(position);
   if (!header.observer() && ledger_.slowest() < header.clock())
     out.reply.set_staleness(header.clock() - ledger_.slowest());
   return out;
@@ -95,8 +96,11 @@ result<void> shard::read_keys(const pb::PullHeader& header, const blob& keys,
                               const overwritten* before, pull_answer& out) const {
   const auto positions = keys.as<position>();
   const auto& t = *tables_[header.table()];
-  auto [values, writable] = blob::uninitialised(positions.size() * t.spec().row_bytes());
-  if (const auto done = t.pull(positions, writable, before); !done) return done;
+  const auto shown = header.observer() ? 0 : t.shown_bytes();
+  auto [values, writable] = blob::uninitialised(positions.size() * (t.spec().row_bytes() + shown));
+  const auto done =
+      shown > 0 ? t.pull_shown(positions, writable, before) : t.pull(positions, writable, before);
+  if (!done) return done;
   meter_.add(work::keys_pulled, positions.size());
   out.values = std::move(values);
   return {};

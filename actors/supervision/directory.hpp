@@ -4,6 +4,7 @@
 
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "messages/resolver.hpp"
 
@@ -16,18 +17,24 @@ class local_directory final : public resolver {
     const auto found = handles_.find(id);
     return found == handles_.end() ? nullptr : found->second;
   }
+  bool near(role_id id) const override {
+    std::lock_guard guard(mutex_);
+    return far_.count(id) == 0;
+  }
   // Null withdraws the role.
-  void publish(role_id id, caf::strong_actor_ptr handle) {
+  void publish(role_id id, caf::strong_actor_ptr handle, bool near = true) {
     std::lock_guard guard(mutex_);
     if (handle)
       handles_[id] = std::move(handle);
     else
       handles_.erase(id);
+    near ? (void)far_.erase(id) : (void)far_.insert(id);
   }
 
  private:
   mutable std::mutex mutex_;
   std::map<role_id, caf::strong_actor_ptr> handles_;
+  std::set<role_id> far_;
 };
 
 }  // namespace troupe

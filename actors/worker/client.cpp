@@ -66,12 +66,12 @@ ticket kv_client::pull_range(std::size_t table, closed_range range, request_opti
 std::optional<error> kv_client::unfit(std::size_t table, const key_set& keys,
                                       const blob& values) const {
   const auto& shape = tables_[table];
-  if (values.size() != keys.asked() * shape.row_bytes())
+  if (values.size() != keys.asked() * shape.pushed_bytes())
     return error{
         errc::bad_request,
         format("push to table '%s': %zu keys of width %u need %zu bytes of values, not %zu",
-               shape.name.c_str(), keys.asked(), shape.width, keys.asked() * shape.row_bytes(),
-               values.size())};
+               shape.name.c_str(), keys.asked(), shape.width * shape.pushes,
+               keys.asked() * shape.pushed_bytes(), values.size())};
   if (keys.repeats() && !shape.additive)
     return error{errc::bad_request,
                  format("push to table '%s': a key is repeated, and the table's function "
@@ -93,6 +93,7 @@ ticket kv_client::push(std::size_t table, key_set keys, blob values, push_option
   r.number.set_last(options.last);
   r.number.set_table(static_cast<std::uint32_t>(table));
   r.number.set_share(options.share);
+  for (const double number : options.told) r.number.add_told(number);
   r.pushed_done = std::move(done);
   if (auto wrong = unfit(table, keys, values)) {
     // The caller's mistake: the ticket fails, and no number is used up.
@@ -103,8 +104,9 @@ ticket kv_client::push(std::size_t table, key_set keys, blob values, push_option
   }
 
   const auto& shape = tables_[table];
-  r.values = shape.doubles ? keys.to_position_order<double>(values, shape.width)
-                           : keys.to_position_order<float>(values, shape.width);
+  const auto width = std::size_t{shape.width} * shape.pushes;
+  r.values = shape.doubles ? keys.to_position_order<double>(values, width)
+                           : keys.to_position_order<float>(values, width);
   r.keys = std::move(keys);
   const bool finite =
       shape.doubles ? all_finite(r.values.as<double>()) : all_finite(r.values.as<float>());
@@ -112,6 +114,12 @@ ticket kv_client::push(std::size_t table, key_set keys, blob values, push_option
     r.rejected = true;
     r.keys = {};
     r.values = {};
+  }
+  if (table < push_filters_.size() && !push_filters_[table].empty() && r.keys.size() > 0) {
+    payload rows{r.keys.bytes(), std::move(r.values)};
+    push_filters_[table].apply(rows, {seed_, slot_->slot, clock_, index_});
+    r.keys = key_set::of_positions(std::move(rows.keys));
+    r.values = std::move(rows.values);
   }
   if (options.last) {
     ++clock_;
@@ -215,8 +223,7 @@ void kv_client::complete(ticket t, std::optional<error> failure) {
     if (failure) {
       r.pulled_done(*failure);
     } else if (r.what == kind::pull) {
-      r.pulled_done(
-          pulled{r.keys.to_caller_order(r.answer, tables_[r.table].row_bytes()), {}, r.staleness});
+      r.pulled_done(pulled{r.keys.to_caller_order(r.answer, pulled_bytes(r)), {}, r.staleness});
     } else {
       r.pulled_done(joined_range(r));
     }

@@ -37,6 +37,7 @@
 #include "core/result.hpp"
 #include "core/time.hpp"
 #include "messages/data.pb.h"
+#include "messages/filters/chain.hpp"
 #include "messages/view.hpp"
 
 namespace troupe {
@@ -48,10 +49,14 @@ struct table_shape {
   std::string name;
   partitioning keys = partitioning::by_hash();
   std::uint32_t width = 1;
-  bool doubles = false;  // f64, else f32
-  bool additive = true;  // values of a repeated key may be added up
+  bool doubles = false;      // f64, else f32
+  bool additive = true;      // values of a repeated key may be added up
+  std::uint32_t pushes = 1;  // numbers that are pushed for each value, side by side
+  std::uint32_t shows = 0;  // numbers of its state that a slot's pull gets behind each row's values
 
-  std::size_t row_bytes() const { return width * (doubles ? sizeof(double) : sizeof(float)); }
+  std::size_t row_bytes() const { return width * number_bytes(); }
+  std::size_t pushed_bytes() const { return row_bytes() * pushes; }
+  std::size_t number_bytes() const { return doubles ? sizeof(double) : sizeof(float); }
 };
 
 struct client_settings {
@@ -85,8 +90,9 @@ struct request_options {
 };
 struct push_options {
   std::vector<ticket> after;
-  bool last = true;  // of its clock
-  double share = 0;  // fraction of the data that the push stands for
+  bool last = true;               // of its clock
+  double share = 0;               // fraction of the data that the push stands for
+  std::vector<double> told = {};  // numbers for the table's function, beside the values
 };
 
 // A message for the shell to send to a server, under a number that its reply is handed back with.
@@ -127,6 +133,12 @@ class kv_client {
   kv_client(client_settings settings, std::vector<table_shape> tables,
             std::optional<slot_identity> slot, meter& work_done);
 
+  // Lossy filters of pushes, by table, which a push goes through once, before it is cut. None:
+  // there are none. `seed` is the job's.
+  void filter_pushes(std::vector<value_chain> filters, std::uint64_t seed) {
+    push_filters_ = std::move(filters);
+    seed_ = seed;
+  }
   // Before any other call, and whenever the scheduler publishes a new one. A slot's requests fail
   // with errc::stale when their shards are no more: the job has gone back without them.
   void use(view next);
@@ -224,6 +236,12 @@ class kv_client {
   void cut_again(std::uint64_t number, const std::vector<std::uint32_t>& heirs);
   void set_base(std::uint32_t shard, pb::PushHeader& header) const;
   std::string server_of(const part& p) const;
+  // Of a row that is pulled; slots see state that observers do not.
+  std::size_t pulled_bytes(const request& r) const {
+    const auto& t = tables_[r.table];
+    const bool shown = slot_ && r.what == kind::pull;
+    return t.row_bytes() + (shown ? t.width * t.shows * t.number_bytes() : 0);
+  }
   void part_done(std::uint64_t number);
   void wake_by(instant when);
   void complete(ticket t, std::optional<error> failure);
@@ -239,6 +257,8 @@ class kv_client {
   const std::vector<table_shape> tables_;
   const std::optional<slot_identity> slot_;
   meter& meter_;
+  std::vector<value_chain> push_filters_;
+  std::uint64_t seed_ = 0;
   view view_;
   instant now_;
   std::uint64_t clock_ = 0;

@@ -91,7 +91,7 @@ outgoing kv_client::message_of(std::uint64_t number) {
     if (p.with_base) set_base(p.shard, m.header);
     m.header.set_hold_ns(hold.count());
     m.keys = gathered(r.keys.bytes(), p.slices, sizeof(position));
-    m.values = gathered(r.values, p.slices, tables_[r.table].row_bytes());
+    m.values = gathered(r.values, p.slices, tables_[r.table].pushed_bytes());
     traffic_.bytes_pushed += m.header.ByteSizeLong() + m.keys.size() + m.values.size();
     meter_.add(work::bytes_encoded, m.keys.size() + m.values.size());
     out.message = std::move(m);
@@ -183,7 +183,7 @@ void kv_client::on_reply(std::uint64_t number, const pb::PullReply& reply, const
   if (settle(number, reply)) return;
   auto& p = parts_.at(number);
   auto& r = requests_.at(p.of);
-  const auto row_bytes = tables_[r.table].row_bytes();
+  const auto row_bytes = pulled_bytes(r);
   r.staleness = std::max(r.staleness, reply.staleness());
   meter_.add(work::bytes_encoded, keys.size() + values.size());
 

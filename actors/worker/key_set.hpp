@@ -21,6 +21,14 @@ class key_set {
   // names the first. O(n) when the positions are ascending already, else a radix sort.
   static result<key_set> of(const partitioning& how, span<const key_id> keys);
 
+  // Positions that ascend already: the caller's order is theirs.
+  static key_set of_positions(blob ascending) {
+    key_set made;
+    made.asked_ = ascending.size() / sizeof(position);
+    made.positions_ = std::move(ascending);
+    return made;
+  }
+
   std::size_t asked() const { return asked_; }  // number of the caller's keys
   std::size_t size() const { return positions_.as<position>().size(); }  // of distinct ones
   span<const position> positions() const { return positions_.as<position>(); }

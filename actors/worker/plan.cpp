@@ -26,6 +26,23 @@ std::uint32_t window_of(const pb::JobPlan& plan) {
   return static_cast<std::uint32_t>(window);
 }
 
+std::vector<value_chain> push_filters_of(const pb::JobPlan& plan) {
+  std::vector<value_chain> all;
+  bool any = false;
+  for (const auto& t : plan.tables()) {
+    all.emplace_back(t, direction::push);
+    any = any || !all.back().empty();
+  }
+  if (!any) all.clear();
+  return all;
+}
+
+bool has_filters(const pb::JobPlan& plan) {
+  return std::any_of(plan.tables().begin(), plan.tables().end(), [](const pb::TableSpec& t) {
+    return t.push_filters_size() + t.pull_filters_size() > 0;
+  });
+}
+
 std::vector<table_shape> table_shapes_of(const pb::JobPlan& plan) {
   std::vector<table_shape> shapes;
   for (const auto& t : plan.tables()) {
@@ -35,6 +52,8 @@ std::vector<table_shape> table_shapes_of(const pb::JobPlan& plan) {
     shape.width = t.width();
     shape.doubles = t.value_type() == "f64";
     shape.additive = !t.not_additive();
+    shape.pushes = std::max(1u, t.pushes());
+    shape.shows = t.shows();
     shapes.push_back(std::move(shape));
   }
   return shapes;

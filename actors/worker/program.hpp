@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "actors/worker/client.hpp"
 #include "core/blob.hpp"
@@ -40,8 +41,12 @@ class slot_session : public virtual session {
  public:
   // Sends a push of the present clock. The program ends the clock with end_clock() after its last
   // one.
-  virtual void push(std::size_t table, key_set keys, blob values, double share) = 0;
+  // `told` is for the table's function.
+  virtual void push(std::size_t table, key_set keys, blob values, double share,
+                    std::vector<double> told = {}) = 0;
   virtual void end_clock(const clock_report& report) = 0;
+  // What the scheduler wants of a clock that is not beyond the slot's limit.
+  virtual pb::Stage stage(std::uint64_t clock) const = 0;
 };
 
 // One slot's work.

@@ -56,6 +56,18 @@ void slot_loop::halt_at(std::optional<std::uint64_t> limit, instant now) {
   go_on();
 }
 
+void slot_loop::go_by(const google::protobuf::RepeatedPtrField<pb::Stage>& stages) {
+  for (const auto& s : stages) stages_[s.first_clock()] = s;
+}
+
+pb::Stage slot_loop::stage(std::uint64_t clock) const {
+  const auto after = stages_.upper_bound(clock);
+  if (after != stages_.begin()) return std::prev(after)->second;
+  pb::Stage plain;
+  plain.set_penalty(1);
+  return plain;
+}
+
 bool slot_loop::halted() const {
   return state_ == state::running && !clock_is_open_ && at_limit() &&
          client_.oldest_clock_under_way() >= clock_;
@@ -131,7 +143,8 @@ void slot_loop::go_on() {
   }
 }
 
-void slot_loop::push(std::size_t table, key_set keys, blob values, double share) {
+void slot_loop::push(std::size_t table, key_set keys, blob values, double share,
+                     std::vector<double> told) {
   const auto slot = settings_.slot.slot;
   if (!kept_ && faults_.strikes(slot, clock_, fault_place::compute))
     throw std::runtime_error(format("debug.throws: slot %u throws while it computes clock %llu",
@@ -142,11 +155,11 @@ void slot_loop::push(std::size_t table, key_set keys, blob values, double share)
     values = std::move(spoiled);
   }
   send_kept(false);
-  kept_ = kept_push{table, std::move(keys), std::move(values), share};
+  kept_ = kept_push{table, std::move(keys), std::move(values), share, std::move(told)};
 }
 
 void slot_loop::end_clock(const clock_report& report) {
-  if (!kept_) kept_ = kept_push{0, {}, {}, 0};  // a clock without pushes is an empty one
+  if (!kept_) kept_ = kept_push{0, {}, {}, 0, {}};  // a clock without pushes is an empty one
   send_kept(true);
   progress_.set_loss(progress_.loss() + report.loss);
   progress_.set_weight(progress_.weight() + report.weight);
@@ -161,6 +174,7 @@ void slot_loop::send_kept(bool last) {
   push_options options;
   options.last = last;
   options.share = push.share;
+  options.told = std::move(push.told);
   client_.push(push.table, std::move(push.keys), std::move(push.values), std::move(options),
                [this, clock = clock_, table = push.table](const result<pushed>& outcome) {
                  on_pushed(clock, table, outcome);

@@ -51,6 +51,8 @@ class slot_loop final : public conversation, public slot_session {
   // Halts before that clock; none: at no clock. Within a life a limit only rises: an earlier one
   // was late.
   void halt_at(std::optional<std::uint64_t> limit, instant now);
+  // From their clocks on; before halt_at().
+  void go_by(const google::protobuf::RepeatedPtrField<pb::Stage>& stages);
   void on_numbers(std::uint32_t shard, const pb::SlotNumbers& numbers, instant now);
   void on_adopt_failure(std::uint32_t shard, instant now);
 
@@ -68,8 +70,10 @@ class slot_loop final : public conversation, public slot_session {
 
   // slot_session, for the program.
   void fail(error why) override;
-  void push(std::size_t table, key_set keys, blob values, double share) override;
+  void push(std::size_t table, key_set keys, blob values, double share,
+            std::vector<double> told) override;
   void end_clock(const clock_report& report) override;
+  pb::Stage stage(std::uint64_t clock) const override;
 
  private:
   struct kept_push {
@@ -77,6 +81,7 @@ class slot_loop final : public conversation, public slot_session {
     key_set keys;
     blob values;
     double share;
+    std::vector<double> told;
   };
   void go_on() override;
   void due(instant now) override;
@@ -101,8 +106,9 @@ class slot_loop final : public conversation, public slot_session {
   std::map<std::uint32_t, std::pair<std::uint32_t, instant>> adopt_again_;  // failures, when
 
   std::uint64_t clock_ = 0;
-  std::optional<std::uint64_t> limit_;      // the clock that must not begin
-  std::optional<std::uint64_t> finish_at_;  // where an earlier life has finished
+  std::optional<std::uint64_t> limit_;         // the clock that must not begin
+  std::map<std::uint64_t, pb::Stage> stages_;  // by first clock
+  std::optional<std::uint64_t> finish_at_;     // where an earlier life has finished
   bool stopping_ = false;
   bool clock_is_open_ = false;  // its program has been started
   std::optional<instant> delayed_until_;

@@ -45,6 +45,7 @@ void worker_state::on_tick() {
                       tick_atom::value);
   joining_.ask(self_, env_, [this](const pb::JoinReply& reply) {
     plan_ = reply.plan();
+    if (has_filters(*plan_)) filters_ = worker_end(*plan_);
     for (const auto& [slot, assignment] : std::exchange(early_, {})) on_assign(assignment);
   });
   report();
@@ -59,6 +60,7 @@ void worker_state::on_assign(const pb::Assignment& assignment) {
     if (loop->identity().slot == assignment.slot()) {
       if (loop->identity().epoch > assignment.epoch()) return;
       if (loop->identity().epoch == assignment.epoch()) {  // again, with its present limit
+        loop->go_by(assignment.stages());
         loop->halt_at(limit_of(assignment), now_of(self_));
         return flush(who);
       }
@@ -75,6 +77,8 @@ void worker_state::on_assign(const pb::Assignment& assignment) {
   auto loop = std::make_unique<slot_loop>(settings, table_shapes_of(*plan_), std::move(*present),
                                           setup_.app->slot(assignment.slot(), *env_.work_done),
                                           *setup_.faults, *env_.work_done);
+  loop->kv().filter_pushes(push_filters_of(*plan_), plan_->seed());
+  loop->go_by(assignment.stages());
   loop->halt_at(limit_of(assignment), now_of(self_));
   slots_.emplace(who, std::move(loop)).first->second->start(now_of(self_));
   flush(who);
@@ -185,13 +189,14 @@ void worker_state::send(talker who, outgoing message) {
       talks->on_failure(message.number, "no such node is known", now_of(self_));
     return;
   }
-  send_once(who, message, server);
+  const auto plain = filter(who, message);
+  send_once(who, message, server, plain);
   if (std::holds_alternative<outgoing_push>(message.message)) pass(env_, landmark::push_sent);
   if (setup_.faults->none()) return;
   const auto* push = std::get_if<outgoing_push>(&message.message);
   if (push == nullptr || push->header.finish()) return;
   if (setup_.faults->strikes(push->header.slot(), push->header.clock(), fault_place::repeat_push))
-    send_once(who, message, server);
+    send_once(who, message, server, plain);
   if (std::holds_alternative<outgoing_push>(message.message)) pass(env_, landmark::push_sent);
   if (setup_.faults->strikes(push->header.slot(), push->header.clock(), fault_place::between_sends))
     throw std::runtime_error(format("debug.throws: slot %u throws between the sends of clock %llu",
@@ -199,19 +204,88 @@ void worker_state::send(talker who, outgoing message) {
                                     static_cast<unsigned long long>(push->header.clock())));
 }
 
+// The message as it was, if a server may not know its keys.
+std::shared_ptr<outgoing> worker_state::filter(talker who, outgoing& message) {
+  if (filters_.empty()) {
+    if (logs("traffic", log_level::trace)) trace(who, message, message);
+    return nullptr;
+  }
+  auto plain = std::make_shared<outgoing>(message);
+  const bool near = env_.find->near(server_role(message.server)) && !plan_->filters_everywhere();
+  if (auto* push = std::get_if<outgoing_push>(&message.message)) {
+    filters_.encode(message.server, who, near, push->header, push->keys, push->values);
+  } else if (auto* pull = std::get_if<outgoing_pull>(&message.message)) {
+    filters_.encode(message.server, who, near, pull->header, pull->keys);
+  }
+  if (logs("traffic", log_level::trace)) trace(who, *plain, message);
+  return plain;
+}
+
+// A server that does not know the keys of a signature is sent them, and the client hears nothing of
+// it.
+bool worker_state::sent_again(talker who, pb::Outcome outcome,
+                              const std::shared_ptr<outgoing>& plain) {
+  if (outcome != pb::KEYS_UNKNOWN || !plain) return false;
+  filters_.forget(plain->server);
+  if (find(who) != nullptr) send(who, *plain);
+  return true;
+}
+
+void worker_state::trace(talker who, const outgoing& plain, const outgoing& sent) const {
+  const auto slot = slots_.find(who);
+  const auto from = slot == slots_.end() ? std::string("an evaluation")
+                                         : format("slot %u", slot->second->identity().slot);
+  const auto size = [](const outgoing& m) {
+    if (const auto* push = std::get_if<outgoing_push>(&m.message))
+      return push->keys.size() + push->values.size();
+    return std::get<outgoing_pull>(m.message).keys.size();
+  };
+  std::string what;
+  const pb::Encoding* encoding = nullptr;
+  std::size_t keys = 0;
+  if (const auto* push = std::get_if<outgoing_push>(&sent.message)) {
+    const auto& h = push->header;
+    encoding = &h.encoding();
+    keys = std::get<outgoing_push>(plain.message).keys.size() / sizeof(position);
+    what = format("push of table %u, clock %llu.%u", h.table(),
+                  static_cast<unsigned long long>(h.clock()), h.index());
+  } else {
+    const auto& h = std::get<outgoing_pull>(sent.message).header;
+    encoding = &h.encoding();
+    keys = std::get<outgoing_pull>(plain.message).keys.size() / sizeof(position);
+    what = format("pull of table %u, clock %llu", h.table(),
+                  static_cast<unsigned long long>(h.clock()));
+  }
+  log("traffic", log_level::trace,
+      format("%s -> server %u: %s: %zu keys, %zu bytes, sent as %zu by %d filters", from.c_str(),
+             sent.server, what.c_str(), keys, size(plain), size(sent), encoding->steps_size()));
+}
+
 // No timer of CAF's goes with a request: the client keeps its deadlines itself.
-void worker_state::send_once(talker who, const outgoing& message, const server_actor& server) {
+void worker_state::send_once(talker who, const outgoing& message, const server_actor& server,
+                             const std::shared_ptr<outgoing>& plain) {
   const auto number = message.number;
   const auto failed = [this, who, number](const caf::error& why) { on_failure(who, number, why); };
   if (const auto* push = std::get_if<outgoing_push>(&message.message))
     self_->request(server, caf::infinite, push_atom::value, push->header, push->keys, push->values)
-        .then([this, who, number](const pb::PushReply& reply) { on_reply(who, number, reply); },
-              failed);
+        .then(
+            [this, who, number, plain](const pb::PushReply& reply) {
+              if (!sent_again(who, reply.outcome(), plain)) on_reply(who, number, reply);
+            },
+            failed);
   else if (const auto* pull = std::get_if<outgoing_pull>(&message.message))
     self_->request(server, caf::infinite, pull_atom::value, pull->header, pull->keys)
         .then(
-            [this, who, number](const pb::PullReply& reply, const blob& keys, const blob& values) {
-              on_reply(who, number, reply, keys, values);
+            [this, who, number, plain, failed](const pb::PullReply& reply, const blob& keys,
+                                               const blob& values) {
+              if (sent_again(who, reply.outcome(), plain)) return;
+              if (!plain) return on_reply(who, number, reply, keys, values);
+              auto its_keys = keys, its_values = values;
+              const auto table = std::get<outgoing_pull>(plain->message).header.table();
+              if (!filters_.decode(plain->server, who, table, reply, its_keys, its_values))
+                return failed(caf::make_error(caf::sec::invalid_argument,
+                                              "a reply does not fit its filters"));
+              on_reply(who, number, reply, its_keys, its_values);
             },
             failed);
 }
@@ -307,7 +381,11 @@ void worker_state::report() {
   pb::Progress progress;
   progress.set_worker(env_.role.index);
   progress.set_incarnation(env_.incarnation);
-  for (const auto& [who, loop] : slots_) *progress.add_slots() = loop->progress();
+  for (const auto& [who, loop] : slots_) {
+    auto& of_slot = *progress.add_slots();
+    of_slot = loop->progress();
+    filters_.report(who, of_slot);
+  }
   self_->send(scheduler, progr_atom::value, progress);
 }
 

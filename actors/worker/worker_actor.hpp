@@ -22,6 +22,7 @@
 #include "actors/worker/plan.hpp"
 #include "actors/worker/program.hpp"
 #include "actors/worker/slot_loop.hpp"
+#include "messages/filters/ends.hpp"
 #include "messages/worker_interface.hpp"
 
 namespace troupe {
@@ -64,7 +65,12 @@ class worker_state {
   void flush(talker who, timers when = timers::now);
   void flush_adoptions(talker who, slot_loop& slot);
   void send(talker who, outgoing message);
-  void send_once(talker who, const outgoing& message, const server_actor& server);
+  // `plain` is the message without its filters, for a server that does not know its keys.
+  void send_once(talker who, const outgoing& message, const server_actor& server,
+                 const std::shared_ptr<outgoing>& plain);
+  std::shared_ptr<outgoing> filter(talker who, outgoing& message);
+  bool sent_again(talker who, pb::Outcome outcome, const std::shared_ptr<outgoing>& plain);
+  void trace(talker who, const outgoing& plain, const outgoing& sent) const;
   void read(talker who, read_order order);
   void read_what_was_put_off();
   std::vector<talker> everybody() const;
@@ -79,6 +85,7 @@ class worker_state {
   joining joining_;
   background_jobs jobs_;
   std::optional<pb::JobPlan> plan_;
+  worker_end filters_;  // with nothing to do where the plan has no filters
   talker next_talker_ = 1;
   std::map<talker, std::unique_ptr<slot_loop>> slots_;
   std::map<talker, evaluation_under_way> evaluations_;

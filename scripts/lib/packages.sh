@@ -22,6 +22,8 @@ build libboost-program-options-dev the command line
 build libspdlog-dev                logs
 build libtomlplusplus-dev          job files are TOML
 build libxxhash-dev                checksums, hashes of names, the digest of a model
+build libzstd-dev                  compresses what travels
+build liblz4-dev                   the same, faster and less
 build libsleef-dev                 exp and log with the same bits on every processor
 build libjs-chart.js               charts on the pages of virtual runs
 build libgoogle-perftools-dev      tcmalloc, which a simulation of a thousand nodes needs

@@ -30,8 +30,10 @@ class assign final : public server_function<T> {
 std::vector<function_entry> builtin_functions() {
   auto last_word = entry_of<assign>("assign");
   last_word.additive = false;
-  return {entry_of<add>("add"), last_word,       sgd_entry(),  momentum_entry(), nesterov_entry(),
-          adagrad_entry(),      rmsprop_entry(), adam_entry(), ftrl_entry()};
+  return {entry_of<add>("add"),  last_word,        sgd_entry(),
+          momentum_entry(),      nesterov_entry(), adagrad_entry(),
+          rmsprop_entry(),       adam_entry(),     ftrl_entry(),
+          block_proximal_entry()};
 }
 
 }  // namespace troupe

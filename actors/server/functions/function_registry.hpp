@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,9 +49,14 @@ struct function_entry {
   std::string name;
   std::vector<function_parameter> parameters;
   state_layout state;
-  bool additive = true;    // values pushed twice to one key may be added up beforehand
-  bool uses_rate = false;  // reads step::rate
-  bool penalises = false;  // applies l1 and l2
+  bool additive = true;      // values pushed twice to one key may be added up beforehand
+  bool uses_rate = false;    // reads step::rate
+  bool penalises = false;    // applies l1 and l2
+  std::uint32_t pushes = 1;  // numbers that are pushed for each value, side by side
+  // A slot's pull answers, behind each row's values, so many of the per-value state arrays.
+  std::uint32_t shows = 0;
+  // The per-value state array whose largest magnitude a summary of the table has.
+  std::optional<std::uint32_t> largest;
   function_factory<float> make_f32 = nullptr;
   function_factory<double> make_f64 = nullptr;
 };

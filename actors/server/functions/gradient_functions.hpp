@@ -12,5 +12,6 @@ function_entry adagrad_entry();
 function_entry rmsprop_entry();
 function_entry adam_entry();
 function_entry ftrl_entry();
+function_entry block_proximal_entry();
 
 }  // namespace troupe

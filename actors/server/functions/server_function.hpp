@@ -10,12 +10,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/span.hpp"
+
 namespace troupe {
 
 struct step {
   double rate = 0;   // the schedule's rate at the push's clock
   double share = 1;  // fraction of the training data that the push stands for: penalties are
                      // applied in this proportion
+  span<const double> told = {};  // what came with the push, beside its values
 };
 
 // The state that a function keeps beside each row, all zero at first.
@@ -31,7 +34,7 @@ struct row_block {
   std::size_t width = 1;  // values of a row
   T* values =
       nullptr;  // rows * width, in: the old values (initial ones for new rows), out: the new ones
-  const T* pushed = nullptr;      // rows * width
+  const T* pushed = nullptr;      // rows * width * what the function's entry pushes for each value
   T* const* per_value = nullptr;  // state arrays of rows * width
   T* const* per_row = nullptr;    // state arrays of rows
   std::size_t size() const { return rows * width; }

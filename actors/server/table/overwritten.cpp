@@ -42,12 +42,17 @@ void overwritten::restore(span<const position> positions, std::size_t row_bytes,
     restore_run(*r, r->values, positions, row_bytes, out);
 }
 
+void overwritten::restore_state(span<const position> positions, std::size_t state_bytes,
+                                std::byte* out) const {
+  for (auto r = runs_.rbegin(); r != runs_.rend(); ++r)
+    restore_run(*r, r->state, positions, state_bytes, out);
+}
+
 void overwritten::take_back(std::size_t value_bytes, std::size_t state_bytes,
                             table_rows& rows) const {
   restore(rows.positions, value_bytes, rows.values.data());
   if (state_bytes > 0 && !rows.state.empty())
-    for (auto r = runs_.rbegin(); r != runs_.rend(); ++r)
-      restore_run(*r, r->state, rows.positions, state_bytes, rows.state.data());
+    restore_state(rows.positions, state_bytes, rows.state.data());
   std::vector<position> made;
   for (const auto& r : runs_)
     for (const auto index : r.absent) made.push_back(r.positions[index]);

@@ -43,6 +43,8 @@ class overwritten {
   // Replaces, among the rows (positions ascending, row_bytes each) at `out`, those that the clock
   // overwrote.
   void restore(span<const position> positions, std::size_t row_bytes, std::byte* out) const;
+  // The same for state, where it is kept.
+  void restore_state(span<const position> positions, std::size_t state_bytes, std::byte* out) const;
   // Turns rows into what they were before: without those that were made since.
   void take_back(std::size_t value_bytes, std::size_t state_bytes, table_rows& rows) const;
 

@@ -57,6 +57,9 @@ result<std::unique_ptr<table>> table::make(const table_spec& spec, std::uint64_t
   if (!entry) return wrong(entry.failure());
   auto numbers = check(spec.function, *entry);
   if (!numbers) return wrong(numbers.failure());
+  if (entry->pushes > 1 && spec.function.clip != clipping::none)
+    return wrong(error{errc::bad_config, "what is pushed to '" + spec.function.name +
+                                             "' is no gradient alone, and cannot be clipped"});
   return spec.type == value_type::f32 ? made(spec, seed, *entry, entry->make_f32(*numbers))
                                       : made(spec, seed, *entry, entry->make_f64(*numbers));
 }
@@ -113,6 +116,7 @@ table_summary table::summary() const {
     if (more) rest.first = *rows.next;
   }
   sum.live_bytes = live_bytes();
+  sum.largest = largest_state();
   return sum;
 }
 

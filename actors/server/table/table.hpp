@@ -19,8 +19,9 @@
 namespace troupe {
 
 struct step_context {
-  std::uint64_t clock = 0;  // what the rate's schedule goes by
-  double share = 1;         // fraction of the training data that the push stands for
+  std::uint64_t clock = 0;        // what the rate's schedule goes by
+  double share = 1;               // fraction of the training data that the push stands for
+  std::vector<double> told = {};  // numbers for the function
 };
 
 struct table_summary {
@@ -33,6 +34,7 @@ struct table_summary {
   // State is not in it.
   hash128 digest;
   std::uint64_t live_bytes = 0;
+  std::optional<double> largest;  // magnitude of the state that the function's entry names
 };
 
 // Adds rows to a summary of their table.
@@ -46,7 +48,9 @@ class table {
 
   const table_spec& spec() const { return spec_; }
   virtual bool additive() const = 0;
-  virtual std::size_t state_bytes() const = 0;  // of a row
+  virtual std::size_t state_bytes() const = 0;   // of a row
+  virtual std::size_t pushed_bytes() const = 0;  // of what is pushed to a row
+  virtual std::size_t shown_bytes() const = 0;   // of the state that pull_shown() answers
 
   // False, and nothing done, if it overlaps a segment, or is not there.
   virtual bool add_segment(closed_range range) = 0;
@@ -63,6 +67,9 @@ class table {
   // kept from.
   virtual result<void> pull(span<const position> positions, void* out,
                             const overwritten* before) const = 0;
+  // Behind each row's values the shown part of its state. `before` has kept state too.
+  virtual result<void> pull_shown(span<const position> positions, void* out,
+                                  const overwritten* before) const = 0;
   // Values and, unless null, state of rows as another copy needs them; rows that do not exist read
   // as their initial values and are listed, by index, in `absent` unless null.
   virtual result<void> copy_out(span<const position> positions, void* values, void* state,
@@ -77,6 +84,7 @@ class table {
 
   virtual std::size_t rows() const = 0;
   virtual std::size_t live_bytes() const = 0;  // of rows and the gaps between them
+  virtual std::optional<double> largest_state() const = 0;
   table_summary summary() const;
   // Moves `ranges` (ascending, each within one segment) and their rows into `other`, which is of
   // the same specification and has none of them. What is left of a cut segment stays.

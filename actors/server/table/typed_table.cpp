@@ -18,7 +18,6 @@ namespace {
 
 // Values of a chunk: it stays in the processor's nearest memory with its state.
 constexpr std::size_t chunk_values = 1024;
-constexpr std::size_t pull_rows = 512;
 
 error misplaced(const table_spec& spec, position p, const char* why) {
   return {errc::bad_request, format("table '%s': position %llu %s", spec.name.c_str(),
@@ -37,8 +36,11 @@ typed_table<T>::typed_table(const table_spec& spec, std::uint64_t seed,
                             std::unique_ptr<server_function<T>> apply_with)
     : table(spec),
       width_(spec.width),
+      pushed_width_(width_ * function.pushes),
       layout_(function.state),
       state_width_(layout_.width(width_)),
+      shown_width_(function.shows * width_),
+      largest_(function.largest),
       additive_(function.additive),
       chunk_rows_(std::max<std::size_t>(1, chunk_values / width_)),
       init_(spec.init, spec.name, seed),
@@ -151,7 +153,7 @@ result<void> typed_table<T>::apply(span<const position> positions, const void* v
   old_state_.resize(positions.size() * state_width_);
   fresh_.resize(std::max(fresh_.size(), parts->size()));
   for (auto& fresh : fresh_) fresh.clear();
-  const step now{rate_at(spec_.function.rate, context.clock), context.share};
+  const step now{rate_at(spec_.function.rate, context.clock), context.share, context.told};
   std::size_t done = 0;
   result<void> outcome;
   try {
@@ -183,7 +185,7 @@ result<void> typed_table<T>::run(const std::vector<part>& parts, span<const posi
     const auto end = p.from + p.count;
     for (std::size_t from = p.from; from < end; from = done) {
       const auto count = std::min(chunk_rows_, end - from);
-      if (!all_finite({pushed + from * width_, count * width_}))
+      if (!all_finite({pushed + from * pushed_width_, count * pushed_width_}))
         return refused(spec_, "a value is not finite");
       const auto at = positions.subspan(from, count);
       if (auto known = locate(p, at, slots_.data() + from); !known) return known;
@@ -192,7 +194,7 @@ result<void> typed_table<T>::run(const std::vector<part>& parts, span<const posi
       block.rows = count;
       block.width = width_;
       block.values = chunk_values_.data();
-      block.pushed = clipped(pushed + from * width_, count);
+      block.pushed = clipped(pushed + from * pushed_width_, count);
       block.per_value = per_value_.data();
       block.per_row = per_row_.data();
       function_->apply(block, now);
@@ -335,84 +337,6 @@ result<void> typed_table<T>::put(span<const position> positions, const void* val
                    reinterpret_cast<const std::byte*>(fresh.state.data()));
   }
   return {};
-}
-
-// ---- reading
-
-template <class T>
-result<void> typed_table<T>::pull(span<const position> positions, void* out,
-                                  const overwritten* before) const {
-  if (auto read = copy_out(positions, out, nullptr, nullptr); !read) return read;
-  if (before) before->restore(positions, width_ * sizeof(T), static_cast<std::byte*>(out));
-  return {};
-}
-
-template <class T>
-result<void> typed_table<T>::copy_out(span<const position> positions, void* values, void* state,
-                                      std::vector<std::uint32_t>* absent) const {
-  auto parts = parts_of(positions);
-  if (!parts) return parts.failure();
-  row_slot slots[pull_rows];
-  for (const auto& p : *parts)
-    for (std::size_t from = p.from; from < p.from + p.count; from += pull_rows) {
-      const auto at = positions.subspan(from, std::min(pull_rows, p.from + p.count - from));
-      if (auto known = locate(p, at, slots); !known) return known;
-      T* to = static_cast<T*>(values) + from * width_;
-      read_rows(values_of(*p.rows, 0), width_, {slots, at.size()}, to);
-      T* state_to = state ? static_cast<T*>(state) + from * state_width_ : nullptr;
-      if (state_to) read_rows(state_of(*p.rows, 0), state_width_, {slots, at.size()}, state_to);
-      if (std::find(slots, slots + at.size(), absent_row) == slots + at.size()) continue;
-      for (std::size_t i = 0; i < at.size(); ++i) {
-        if (slots[i] != absent_row) continue;
-        init_.fill(spec_.keys.key_at(at[i]), to + i * width_, width_);
-        if (state_to) std::fill_n(state_to + i * state_width_, state_width_, T(0));
-        if (absent) absent->push_back(static_cast<std::uint32_t>(from + i));
-      }
-    }
-  return {};
-}
-
-template <class T>
-table_rows typed_table<T>::read_range(closed_range range, std::uint64_t limit,
-                                      bool with_state) const {
-  table_rows out;
-  std::vector<placed_row> placed;
-  const auto one_more = limit + (limit < ~std::uint64_t{0} ? 1 : 0);
-  const auto append = [&](std::vector<std::byte>& to, const std::byte* from, std::size_t size) {
-    to.insert(to.end(), from, from + size);
-  };
-  for (const auto& piece : pieces_) {
-    const auto before = placed.size();
-    piece->list(range, one_more, placed);
-    for (auto i = before; i < placed.size(); ++i) {
-      if (i == limit) {
-        out.next = placed[i].at;
-        return out;
-      }
-      const auto slot = placed[i].slot;
-      out.positions.push_back(placed[i].at);
-      append(out.values, reinterpret_cast<const std::byte*>(values_of(*piece, slot)),
-             width_ * sizeof(T));
-      if (with_state && state_width_ > 0)
-        append(out.state, reinterpret_cast<const std::byte*>(state_of(*piece, slot)),
-               state_width_ * sizeof(T));
-    }
-  }
-  return out;
-}
-
-template <class T>
-std::size_t typed_table<T>::rows() const {
-  std::size_t all = 0;
-  for (const auto& piece : pieces_) all += piece->rows();
-  return all;
-}
-
-template <class T>
-std::size_t typed_table<T>::live_bytes() const {
-  std::size_t all = 0;
-  for (const auto& piece : pieces_) all += piece->live_bytes();
-  return all;
 }
 
 template class typed_table<float>;

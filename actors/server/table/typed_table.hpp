@@ -21,16 +21,21 @@ class typed_table final : public table {
 
   bool additive() const override { return additive_; }
   std::size_t state_bytes() const override { return state_width_ * sizeof(T); }
+  std::size_t pushed_bytes() const override { return pushed_width_ * sizeof(T); }
+  std::size_t shown_bytes() const override { return shown_width_ * sizeof(T); }
   bool add_segment(closed_range range) override;
   bool remove_segment(closed_range range) override;
   result<void> apply(span<const position> positions, const void* values, step_context context,
                      overwritten* keep) override;
   result<void> pull(span<const position> positions, void* out,
                     const overwritten* before) const override;
+  result<void> pull_shown(span<const position> positions, void* out,
+                          const overwritten* before) const override;
   result<void> copy_out(span<const position> positions, void* values, void* state,
                         std::vector<std::uint32_t>* absent) const override;
   table_rows read_range(closed_range range, std::uint64_t limit, bool with_state) const override;
   result<void> put(span<const position> positions, const void* values, const void* state) override;
+  std::optional<double> largest_state() const override;
   std::size_t rows() const override;
   std::size_t live_bytes() const override;
 
@@ -75,9 +80,10 @@ class typed_table final : public table {
     return reinterpret_cast<T*>(piece.state()) + slot * state_width_;
   }
 
-  const std::size_t width_;
+  const std::size_t width_, pushed_width_;
   const state_layout layout_;
-  const std::size_t state_width_;
+  const std::size_t state_width_, shown_width_;
+  const std::optional<std::uint32_t> largest_;
   const bool additive_;
   const std::size_t chunk_rows_;
   const initialiser init_;

@@ -1,0 +1,138 @@
+#include "messages/filters/chain.hpp"
+
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "messages/filters/registry.hpp"
+
+namespace troupe {
+namespace {
+
+const auto& specs_of(const pb::TableSpec& table, direction way) {
+  return way == direction::push ? table.push_filters() : table.pull_filters();
+}
+
+filter_place place_of(const pb::TableSpec& table, direction way, key_memory* memory) {
+  filter_place place;
+  if (table.by_range()) place.keys = partitioning::by_range({table.first_key(), table.last_key()});
+  place.doubles = table.value_type() == "f64";
+  place.memory = memory;
+  if (way == direction::push) {
+    place.period = std::max(1u, table.pushes());
+    place.numbers = table.width() * place.period;
+    place.plain = 1;
+  } else {
+    place.numbers = place.period = table.width() * (1 + table.shows());
+    place.plain = table.width();
+  }
+  return place;
+}
+
+void count(byte_counts& counts, std::size_t place, const payload& message) {
+  if (counts.size() <= place) counts.resize(place + 1);
+  counts[place] += message.keys.size() + message.values.size();
+}
+
+}  // namespace
+
+result<void> check_filters(const pb::TableSpec& table) {
+  for (const auto way : {direction::push, direction::pull}) {
+    const std::string where = "table '" + table.name() + "', filters of " +
+                              (way == direction::push ? "pushes" : "pulls") + ": ";
+    bool lossless = false;
+    for (const auto& spec : specs_of(table, way)) {
+      const auto entry = filter_registry::global().find(spec.name());
+      if (!entry) return error{errc::bad_config, where + entry.failure().text};
+      if (const auto numbers = numbers_of(spec, *entry); !numbers)
+        return error{errc::bad_config, where + numbers.failure().text};
+      if (entry->make_value && lossless)
+        return error{errc::bad_config, where + "'" + spec.name() +
+                                           "' loses something, and must stand before those that "
+                                           "only encode"};
+      const bool drops = entry->make_value && !entry->make_transmission;
+      if (drops && way == direction::pull)
+        return error{errc::bad_config,
+                     where + "'" + spec.name() + "' leaves rows out, and a pull wants all"};
+      lossless = lossless || !entry->make_value;
+    }
+  }
+  return {};
+}
+
+bool keeps_residues(const pb::JobPlan& plan) {
+  for (const auto& table : plan.tables())
+    for (const auto& spec : table.push_filters())
+      if (const auto entry = filter_registry::global().find(spec.name());
+          entry && entry->keeps_residue)
+        return true;
+  return false;
+}
+
+value_chain::value_chain(const pb::TableSpec& table, direction way) {
+  for (const auto& spec : specs_of(table, way)) {
+    const auto entry = filter_registry::global().find(spec.name());
+    if (!entry || !entry->make_value) continue;
+    const auto numbers = numbers_of(spec, *entry);
+    if (numbers) filters_.push_back(entry->make_value(*numbers, place_of(table, way, nullptr)));
+  }
+}
+
+void value_chain::apply(payload& rows, const filter_moment& when) {
+  for (const auto& filter : filters_) filter->apply(rows, when);
+}
+
+transmission_chain::transmission_chain(const pb::TableSpec& table, direction way,
+                                       key_memory* memory)
+    : names_(count_names(table, way)) {
+  std::uint32_t number = 0;
+  for (const auto& spec : specs_of(table, way)) {
+    const auto entry = filter_registry::global().find(spec.name());
+    if (entry && entry->make_transmission)
+      if (const auto numbers = numbers_of(spec, *entry))
+        filters_.push_back(
+            {number, entry->make_transmission(*numbers, place_of(table, way, memory))});
+    ++number;
+  }
+}
+
+std::vector<std::string> count_names(const pb::TableSpec& table, direction way) {
+  std::vector<std::string> names{"raw"};
+  for (const auto& spec : specs_of(table, way)) {
+    const auto entry = filter_registry::global().find(spec.name());
+    if (entry && entry->make_transmission) names.push_back(spec.name());
+  }
+  return names;
+}
+
+void transmission_chain::encode(payload& message, pb::Encoding& encoding, byte_counts& counts,
+                                bool only_counts) {
+  count(counts, 0, message);
+  std::size_t place = 0;
+  for (const auto& [number, filter] : filters_) {
+    std::string notes;
+    if (!only_counts && filter->encode(message, notes)) {
+      auto* step = encoding.add_steps();
+      step->set_filter(number);
+      step->set_notes(std::move(notes));
+    }
+    count(counts, ++place, message);
+  }
+}
+
+undone transmission_chain::decode(payload& message, const pb::Encoding& encoding,
+                                  byte_counts& counts) {
+  std::size_t place = filters_.size();
+  count(counts, place, message);
+  int step = encoding.steps_size();
+  while (place > 0) {
+    const auto& [number, filter] = filters_[--place];
+    if (step > 0 && encoding.steps(step - 1).filter() == number) {
+      const auto result = filter->decode(message, encoding.steps(--step).notes());
+      if (result != undone::done) return result;
+    }
+    count(counts, place, message);
+  }
+  return step == 0 ? undone::done : undone::damaged;
+}
+
+}  // namespace troupe

@@ -1,0 +1,146 @@
+// Filters put together: chains of a table, and the two ends of filtered traffic.
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "core/random.hpp"
+#include "messages/filters/chain.hpp"
+#include "messages/filters/ends.hpp"
+
+using namespace troupe;
+
+namespace {
+
+template <class T>
+blob blob_of(const std::vector<T>& items) {
+  return blob::copy_of(span<const T>(items));
+}
+
+std::vector<position> positions(std::size_t count, std::uint64_t seed,
+                                std::uint64_t key_space = 0) {
+  random_source random(seed);
+  std::set<position> all;
+  while (all.size() < count)
+    all.insert(mix(key_space > 0 ? random.below(key_space) : random.bits()));
+  return {all.begin(), all.end()};
+}
+
+std::vector<float> normals(std::size_t count, std::uint64_t seed) {
+  random_source random(seed);
+  std::vector<float> all(count);
+  for (auto& x : all) x = static_cast<float>(random.normal());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a server that does not know a signature asks once, and the keys are sent") {
+  pb::JobPlan plan;
+  auto* table = plan.add_tables();
+  table->set_name("weights");
+  table->set_width(1);
+  table->set_value_type("f32");
+  table->add_push_filters()->set_name("key_cache");
+  table->add_pull_filters()->set_name("key_cache");
+  worker_end worker(plan);
+  server_end first(plan), second(plan);
+  const auto keys = blob_of(positions(100, 1));
+  const auto send = [&](server_end& to) {
+    pb::PullHeader header;
+    auto its_keys = keys;
+    worker.encode(0, 7, false, header, its_keys);
+    const auto sent = its_keys.size();
+    const auto outcome = to.decode(header, its_keys);
+    if (outcome == undone::done) CHECK(its_keys == keys);
+    return std::pair(sent, outcome);
+  };
+  CHECK(send(first) == std::pair(keys.size(), undone::done));
+  CHECK(send(first) == std::pair(std::size_t{0}, undone::done));
+  CHECK(send(second) == std::pair(std::size_t{0}, undone::keys_unknown));  // it took the place over
+  worker.forget(0);
+  CHECK(send(second) == std::pair(keys.size(), undone::done));
+  CHECK(send(second) == std::pair(std::size_t{0}, undone::done));
+  // What a pull has shown is known for the push.
+  pb::PushHeader header;
+  auto its_keys = keys, values = blob_of(normals(100, 1));
+  worker.encode(0, 7, false, header, its_keys, values);
+  CHECK(its_keys.empty());
+  CHECK(second.decode(header, its_keys, values) == undone::done);
+  CHECK(its_keys == keys);
+}
+
+TEST_CASE("a memory of keys forgets the least recently used, and keeps to its bound") {
+  key_memory memory(1000);
+  const auto keys = blob_of(std::vector<position>(20, 1));  // 160 bytes, 256 with what they cost
+  for (std::uint64_t i = 0; i < 3; ++i) memory.remember({i, i}, keys);
+  CHECK(memory.find({0, 0}) != nullptr);
+  memory.remember({3, 3}, keys);
+  CHECK(memory.bytes() <= 1000);
+  CHECK(memory.find({0, 0}) != nullptr);
+  CHECK(memory.find({1, 1}) == nullptr);
+  memory.forget({0, 0});
+  CHECK(memory.find({0, 0}) == nullptr);
+  CHECK(memory.size() == 2);
+}
+
+TEST_CASE("chains undo their steps from the last to the first, and count what each leaves") {
+  pb::TableSpec table;
+  table.set_name("weights");
+  table.set_width(1);
+  table.set_value_type("f32");
+  for (const auto* name : {"fixed8", "key_cache", "key_delta", "zstd"})
+    table.add_push_filters()->set_name(name);
+  REQUIRE(check_filters(table).ok());
+  CHECK(count_names(table, direction::push) ==
+        std::vector<std::string>{"raw", "fixed8", "key_cache", "key_delta", "zstd"});
+  key_memory sender(1 << 20), receiver(1 << 20);
+  value_chain losing(table, direction::push);
+  transmission_chain out(table, direction::push, &sender), in(table, direction::push, &receiver);
+  byte_counts sent, received;
+  for (std::uint64_t clock = 0; clock < 10; ++clock) {
+    payload rows{blob_of(positions(1000, clock / 3, 50000)), blob_of(normals(1000, clock))};
+    losing.apply(rows, {1, 0, clock, 0});
+    payload message = rows;
+    pb::Encoding encoding;
+    out.encode(message, encoding, sent);
+    REQUIRE(in.decode(message, encoding, received) == undone::done);
+    CHECK(message.keys == rows.keys);
+    CHECK(message.values == rows.values);
+  }
+  CHECK(sent == received);
+  REQUIRE(sent.size() == 5);
+  CHECK(sent[0] == 10 * 12000);
+  for (std::size_t i = 1; i < sent.size(); ++i) CHECK(sent[i] <= sent[i - 1]);
+  CHECK(sent[4] * 3 < sent[0]);
+}
+
+TEST_CASE("chains that cannot work are refused with the table and the filter") {
+  const auto refusal = [](std::vector<std::string> push, std::vector<std::string> pull) {
+    pb::TableSpec table;
+    table.set_name("weights");
+    table.set_width(1);
+    for (const auto& name : push) table.add_push_filters()->set_name(name);
+    for (const auto& name : pull) table.add_pull_filters()->set_name(name);
+    const auto fits = check_filters(table);
+    return fits ? std::string() : fits.failure().text;
+  };
+  CHECK(refusal({"fixed8", "key_cache"}, {"bf16", "zstd"}).empty());
+  CHECK(refusal({"zsdt"}, {}) ==
+        "table 'weights', filters of pushes: there is no filter 'zsdt'; did you mean 'zstd'?");
+  CHECK(refusal({"zstd", "fixed8"}, {}) ==
+        "table 'weights', filters of pushes: 'fixed8' loses something, and must stand before those "
+        "that only encode");
+  CHECK(refusal({}, {"random_skip"}) ==
+        "table 'weights', filters of pulls: 'random_skip' leaves rows out, and a pull wants all");
+  pb::TableSpec table;
+  table.set_name("weights");
+  auto* spec = table.add_push_filters();
+  spec->set_name("zstd");
+  auto* number = spec->add_parameters();
+  number->set_name("level");
+  number->set_value(40);
+  CHECK(check_filters(table).failure().text ==
+        "table 'weights', filters of pushes: the filter 'zstd': level is 40; it must be from 1 to "
+        "19");
+}

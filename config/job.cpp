@@ -88,8 +88,14 @@ Table table_of(const Job& job, const std::string& name) {
     whole.mutable_updater()->set_l1(0);
     whole.mutable_updater()->set_l2(0);
   }
-  if (const auto own = job.tables().find(name); own != job.tables().end())
+  *whole.mutable_push_filters() = job.filters().push();
+  *whole.mutable_pull_filters() = job.filters().pull();
+  if (const auto own = job.tables().find(name); own != job.tables().end()) {
+    // A list of its own replaces the other.
+    if (own->second.push_filters_size() > 0) whole.clear_push_filters();
+    if (own->second.pull_filters_size() > 0) whole.clear_pull_filters();
     whole.MergeFrom(own->second);
+  }
   return whole;
 }
 

@@ -51,7 +51,7 @@ std::string type_of(const FieldDescriptor& field, const Key& facts) {
     case FieldDescriptor::CPPTYPE_BOOL:
       return "true or false";
     case FieldDescriptor::CPPTYPE_DOUBLE:
-      return number_type("number", facts);
+      return number_type(field.is_repeated() ? "list of numbers" : "number", facts);
     case FieldDescriptor::CPPTYPE_STRING:
       if (!facts.words().empty()) return "one of " + listed(facts.words());
       if (!facts.known().empty()) return listed(facts.known()) + ", or a registered name";

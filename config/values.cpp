@@ -249,9 +249,11 @@ void set(Message& message, const FieldDescriptor& field, const scalar& value) {
 }
 
 void add(Message& message, const FieldDescriptor& field, const scalar& value) {
-  // The schema has lists of text and of durations only.
+  // The schema has lists of text, of numbers and of durations only.
   if (const auto* text = std::get_if<std::string>(&value))
     message.GetReflection()->AddString(&message, &field, *text);
+  else if (const auto* number = std::get_if<double>(&value))
+    message.GetReflection()->AddDouble(&message, &field, *number);
   else
     message.GetReflection()->AddInt64(&message, &field, std::get<std::int64_t>(value));
 }
@@ -278,6 +280,8 @@ scalar get_item(const Message& message, const FieldDescriptor& field, int index)
   const auto& r = *message.GetReflection();
   if (field.cpp_type() == FieldDescriptor::CPPTYPE_STRING)
     return r.GetRepeatedString(message, &field, index);
+  if (field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE)
+    return r.GetRepeatedDouble(message, &field, index);
   return std::int64_t{r.GetRepeatedInt64(message, &field, index)};
 }
 

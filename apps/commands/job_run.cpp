@@ -10,6 +10,8 @@
 #include "apps/commands/chaos_job.hpp"
 #include "apps/commands/external_job.hpp"
 #include "apps/commands/history_file.hpp"
+#include "apps/linear/blocks/block_application.hpp"
+#include "apps/linear/blocks/block_job.hpp"
 #include "apps/linear/initial_model.hpp"
 #include "apps/linear/linear_application.hpp"
 #include "apps/linear/linear_job.hpp"
@@ -21,6 +23,7 @@
 #include "core/hash.hpp"
 #include "core/log.hpp"
 #include "core/text.hpp"
+#include "messages/filters/chain.hpp"
 
 namespace troupe {
 namespace {
@@ -172,6 +175,29 @@ void add_stages(const config::Job& job, const linear_job& linear,
   if (settings.initial_state) settings.plan.set_first_clock(earlier->manifest.clocks());
 }
 
+result<void> solve_by_blocks(const config::Job& job, const linear_job& linear,
+                             const linear_application::data_sets& data,
+                             std::shared_ptr<linear_application> evaluations,
+                             std::shared_ptr<file_system> files, prepared_job& into) {
+  const auto& train = data.at("train");
+  auto plan = plan_blocks(*train, block_plan_settings_of(job));
+  if (!plan) return plan.failure();
+  const auto training = block_training_of(job, linear, *plan);
+  if (!training) return training.failure();
+  auto& settings = into.cluster.scheduler.job;
+  set_course(job, linear, *training, settings);
+  if (!measures_held_out(job)) settings.measure.clear();
+  if (std::none_of(settings.measure.begin(), settings.measure.end(),
+                   [](const scored_set& set) { return set.name == "train"; })) {
+    settings.measure.push_back(scored(job, data, "train"));
+    settings.measure.back().sums_only = true;
+  }
+  into.cluster.worker.app = std::make_shared<block_application>(
+      *training, std::make_shared<const block_plan>(std::move(*plan)), std::move(files),
+      std::move(evaluations), train);
+  return {};
+}
+
 console::run_facts facts_of(const config::Job& job, const dataset& train, const dataset* test,
                             const dataset* validation, const pb::JobPlan& plan) {
   console::run_facts f;
@@ -188,7 +214,11 @@ console::run_facts facts_of(const config::Job& job, const dataset& train, const 
   f.validation_rows = validation != nullptr ? validation->rows() : 0;
   f.dropped_negatives = train.dropped_negatives();
   f.keeps_best = job.evaluation().keep_best();
-  for (const auto& table : plan.tables()) f.table_names.push_back(table.name());
+  for (const auto& table : plan.tables()) {
+    f.table_names.push_back(table.name());
+    f.push_steps.push_back(count_names(table, direction::push));
+    f.pull_steps.push_back(count_names(table, direction::pull));
+  }
   return f;
 }
 
@@ -259,6 +289,7 @@ pb::JobPlan plan_of_tables(const config::Job& job, const std::vector<pb::TableSp
                                           : 0);
   for (const auto& table : tables) *plan.add_tables() = table;
   *plan.mutable_timings() = timings_of(job.cluster());
+  plan.set_filters_everywhere(job.filters().everywhere());
   return plan;
 }
 
@@ -319,8 +350,11 @@ instant wall_clock() {
               .count()};
 }
 
-result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_system> files,
+result<prepared_job> prepare_job(const config::Job& given, std::shared_ptr<file_system> files,
                                  const run_choices& choices) {
+  auto stepped = solves_by_blocks(given) ? with_block_steps(given) : result<config::Job>(given);
+  if (!stepped) return stepped.failure();
+  const auto& job = *stepped;
   if (job.model().app() == "chaos") return prepare_chaos(job, std::move(files), choices);
   if (job.model().app() == "external") return prepare_external(job, std::move(files), choices);
   if (const auto started = configure_log(choices.log ? *choices.log : log_settings_of(job.log()));
@@ -364,7 +398,11 @@ result<prepared_job> prepare_job(const config::Job& job, std::shared_ptr<file_sy
   p.new_scores = [metrics = linear->metrics] { return std::make_shared<metric_set>(metrics); };
   scheduler.scores = p.new_scores();
 
-  p.cluster.worker.app = std::make_shared<linear_application>(linear->training, *data);
+  auto app = std::make_shared<linear_application>(linear->training, *data);
+  p.cluster.worker.app = app;
+  if (solves_by_blocks(job))
+    if (const auto set = solve_by_blocks(job, *linear, *data, std::move(app), files, p); !set)
+      return set.failure();
   p.facts =
       facts_of(job, train, find(*data, "test"), find(*data, "validation"), scheduler.job.plan);
   scheduler.train_rows = train.rows();

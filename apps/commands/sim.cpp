@@ -30,6 +30,7 @@ void on_interrupt(int) {
 }
 
 struct sim_options {
+  bool trace_traffic = false;
   bool in_virtual_time = false;
   run_choices choices;
   std::string json, trace, report;  // files; empty: none
@@ -63,7 +64,11 @@ int run_in_virtual_time(prepared_job& run, const config::Job& job, console::prog
                   virtual_json(outcome->record, facts), options.json);
 }
 
-int run(const config::Job& job, const sim_options& options) {
+int run(const config::Job& job, sim_options options) {
+  if (options.trace_traffic) {
+    options.choices.log = log_settings_of(job.log());
+    options.choices.log->components["traffic"] = log_level::trace;
+  }
   if (options.in_virtual_time)
     if (const auto settings = virtual_settings_of(job); !settings)
       return report(settings.failure());
@@ -88,6 +93,7 @@ result<sim_options> sim_options_of(const po::variables_map& values) {
     return error{errc::bad_usage, "--clock is real or virtual, not '" + clock + "'"};
   o.in_virtual_time = clock == "virtual";
   o.choices.resume = values.count("resume") > 0;
+  o.trace_traffic = values.count("trace-traffic") > 0;
   o.json = values["json"].as<std::string>();
   o.trace = values["trace"].as<std::string>();
   o.report = values["report"].as<std::string>();
@@ -120,6 +126,9 @@ int sim_command(const std::vector<std::string>& arguments) {
       "whose time the cluster runs in")(
       "json", po::value<std::string>()->default_value("")->value_name("FILE"),
       "writes all results to a file")(
+      "trace-traffic",
+      "logs every message between slots and servers: what it is of, and its bytes "
+      "before and after its filters")(
       "trace", po::value<std::string>()->default_value("")->value_name("FILE"),
       "in virtual time: writes every node's timeline, for Perfetto")(
       "report", po::value<std::string>()->default_value("")->value_name("FILE.html"),

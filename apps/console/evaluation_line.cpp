@@ -18,6 +18,10 @@ std::string json_line(const pb::EvaluationRecord& record) {
   o.add("progressive_loss",
         record.progressive_known() ? json::of(record.progressive_loss()) : json());
   o.add("nonzeros", json::of(std::uint64_t{record.nonzeros()}));
+  if (record.penalty() > 0) {  // of a solver on its course
+    o.add("penalty", json::of(record.penalty()));
+    o.add("arrived", json::of(record.arrived()));
+  }
   o.add("best", json::of(record.best()));
   for (const auto& m : record.metrics())
     if (!o.has(m.name())) o.add(m.name(), m.known() ? json::of(m.value()) : json());

@@ -2,6 +2,7 @@
 
 #include "apps/console/json.hpp"
 #include "apps/console/totals.hpp"
+#include "apps/console/traffic.hpp"
 
 namespace troupe::console {
 namespace {
@@ -32,6 +33,33 @@ json tables_of(const pb::JobStatus& status, const run_facts& facts) {
     o.add("l2", json::of(table.l2()));
     o.add("live_bytes", json::of(std::uint64_t{table.live_bytes()}));
     o.add("rejected", json::of(std::uint64_t{table.rejected()}));
+    items.push_back(o.value());
+  }
+  return json::array(items);
+}
+
+json counts_of(const std::vector<std::uint64_t>& counts) {
+  std::vector<json> items;
+  for (const auto count : counts) items.push_back(json::of(count));
+  return json::array(items);
+}
+
+json traffic_of(const pb::JobStatus& status, const run_facts& facts) {
+  std::vector<json> items;
+  for (const auto& t : console::traffic_of(status)) {
+    const auto& steps = t.pulls ? facts.pull_steps : facts.push_steps;
+    json_object o;
+    o.add("table", t.table < facts.table_names.size() ? json::of(facts.table_names[t.table])
+                                                      : json::of(std::uint64_t{t.table}));
+    o.add("direction", json::of(std::string(t.pulls ? "pull" : "push")));
+    o.add("server", json::of(std::uint64_t{t.server}));
+    o.add("messages", json::of(t.messages));
+    std::vector<json> names;
+    if (t.table < steps.size())
+      for (const auto& name : steps[t.table]) names.push_back(json::of(name));
+    o.add("steps", json::array(names));
+    o.add("sent_by_workers", counts_of(t.sent));
+    o.add("sent_by_servers", counts_of(t.received));
     items.push_back(o.value());
   }
   return json::array(items);
@@ -110,6 +138,8 @@ std::string json_result(const pb::JobStatus& status, const run_facts& facts,
   add("best_evaluation",
       status.best().number() > 0 ? json::of(std::uint64_t{status.best().number()}) : json());
   add("stopped_early", json::of(status.stopped_early()));
+  add("converged", json::of(status.converged()));
+  add("traffic", traffic_of(status, facts));
   add("features", facts.features > 0 ? json::of(facts.features) : json());
   add("tables", tables_of(status, facts));
   add("slots", json::of(std::uint64_t{facts.slots}));

@@ -20,9 +20,11 @@ struct run_facts {
   bool keeps_best = false;               // the model is that of the best evaluation
   std::uint64_t features = 0;            // distinct keys of the training data; 0: not counted
   std::vector<std::string> table_names;  // by table number
-  double wall_seconds = 0;               // the whole run, reading and saving included
-  std::string model_digest;              // empty: no model came of it
-  std::string model_folder;              // empty: not saved
+  // By table: what counts of filtered bytes are of, "raw" first.
+  std::vector<std::vector<std::string>> push_steps, pull_steps;
+  double wall_seconds = 0;   // the whole run, reading and saving included
+  std::string model_digest;  // empty: no model came of it
+  std::string model_folder;  // empty: not saved
   int exit_code = 0;
   std::string failure;  // empty: none
 };

@@ -7,6 +7,7 @@
 
 #include "apps/console/evaluation_line.hpp"
 #include "apps/console/totals.hpp"
+#include "apps/console/traffic.hpp"
 #include "core/text.hpp"
 
 namespace troupe::console {
@@ -155,7 +156,7 @@ void add_waiting(page& p, const pb::JobStatus& status) {
 }
 
 void add_training(page& p, const pb::JobStatus& status, const totals& sum, const run_facts& facts) {
-  const bool whole = !status.stopped_early() && !status.interrupted();
+  const bool whole = !status.stopped_early() && !status.converged() && !status.interrupted();
   if (sum.training_seconds > 0)
     p.add("training",
           (whole ? counted(facts.epochs, "epoch") : counted(sum.examples, "example")) + " in " +
@@ -169,7 +170,29 @@ void add_training(page& p, const pb::JobStatus& status, const totals& sum, const
     p.add("loss", format("%.5f, each example before its own update", *loss));
 }
 
+// "weights, pushes by key_cache, zstd: keys and values 12.0 MB, as sent 3.1 MB (3.9 times less)"
+void add_filters(page& p, const pb::JobStatus& status, const run_facts& facts) {
+  for (const auto& t : over_servers(traffic_of(status))) {
+    const auto& steps = t.pulls ? facts.pull_steps : facts.push_steps;
+    if (t.table >= steps.size() || steps[t.table].size() < 2 || t.after() == 0) continue;
+    std::string text =
+        facts.table_names[t.table] + (t.pulls ? ", pulls: " : ", pushes: ") + bytes_of(t.before());
+    for (std::size_t i = 1; i < steps[t.table].size(); ++i) {
+      const auto at = [&](const std::vector<std::uint64_t>& counts) {
+        return i < counts.size() ? counts[i] : 0;
+      };
+      text += ", " + steps[t.table][i] + " " + bytes_of(at(t.sent) + at(t.received));
+    }
+    p.add("filters", text + format(" (%.1f times less)", static_cast<double>(t.before()) /
+                                                             static_cast<double>(t.after())));
+  }
+}
+
 void add_evaluations(page& p, const pb::JobStatus& status, const run_facts& facts) {
+  if (status.converged())
+    p.add("converged",
+          format("at evaluation %u", status.latest().final() ? status.latest().number() - 1
+                                                             : status.latest().number()));
   if (status.stopped_early())
     p.add("stopped", format("early, after evaluation %u: none was better for long enough",
                             status.latest().final() ? status.latest().number() - 1
@@ -222,6 +245,7 @@ std::string summary_table(const pb::JobStatus& status, const run_facts& facts) {
   add_model(p, status, sum, facts);
   p.add("traffic",
         bytes_of(sum.bytes_pushed) + " pushed, " + bytes_of(sum.bytes_pulled) + " pulled");
+  add_filters(p, status, facts);
   add_staleness(p, sum);
   add_waiting(p, status);
   add_events(p, status);

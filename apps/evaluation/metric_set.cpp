@@ -19,6 +19,10 @@ pb::Metric metric(const std::string& name, std::optional<double> value) {
 }  // namespace
 
 void metric_set::add(const pb::EvaluatedPart& part, const blob& scores) {
+  if (scores.empty() && part.rows() > 0) {
+    losses_[part.data_set()][part.part()] = {part.loss(), part.weight()};
+    return;
+  }
   const auto columns = part.columns() > usual_columns ? part.columns() : usual_columns;
   scores_[part.data_set()].put(part.part(), scores, columns);
 }
@@ -41,7 +45,8 @@ double metric_set::penalty(const std::vector<pb::TableSummary>& tables) const {
   for (const auto& table : tables) {
     if (table.table() >= settings_.penalties.size()) continue;
     const auto& p = settings_.penalties[table.table()];
-    sum += p.l1 * table.l1() + p.l2 / 2 * table.l2();
+    const double factor = table.penalty() > 0 ? table.penalty() : 1;
+    sum += factor * (p.l1 * table.l1() + p.l2 / 2 * table.l2());
   }
   return sum;
 }
@@ -62,8 +67,23 @@ ranking metric_set::ranking_of(const scored_rows& rows) const {
   return order;
 }
 
-std::vector<pb::Metric> metric_set::figures(const std::vector<pb::TableSummary>& tables) const {
+std::vector<pb::Metric> metric_set::figures_of_sums(double penalties) const {
   std::vector<pb::Metric> all;
+  for (const auto& [name, parts] : losses_) {
+    double loss = 0, weight = 0;
+    for (const auto& [part, sums] : parts) {
+      loss += sums.first;
+      weight += sums.second;
+    }
+    if (name == "train") all.insert(all.begin(), metric("objective", loss + penalties));
+    all.push_back(metric(name + (settings_.log_loss ? "_logloss" : "_loss"),
+                         weight > 0 ? std::optional<double>(loss / weight) : std::nullopt));
+  }
+  return all;
+}
+
+std::vector<pb::Metric> metric_set::figures(const std::vector<pb::TableSummary>& tables) const {
+  auto all = figures_of_sums(penalty(tables));
   for (const auto& [name, rows] : scores_) {
     auto order = ranking_of(rows);
     if (name == "train") {
@@ -81,6 +101,13 @@ std::vector<pb::Metric> metric_set::figures(const std::vector<pb::TableSummary>&
       all.push_back(metric(name + "_" + one, entry ? entry->of(input) : std::nullopt));
     }
   }
+  double largest = 0;
+  bool has_largest = false;
+  for (const auto& table : tables) {
+    has_largest = has_largest || table.has_largest();
+    largest = std::max(largest, table.largest());
+  }
+  if (has_largest) all.push_back(metric("largest_violation", largest));
   return all;
 }
 

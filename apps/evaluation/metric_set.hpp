@@ -3,6 +3,9 @@
 //
 //   objective          sum of weighted losses over the data set "train"
 //                      + l1 * sum |w| + l2 / 2 * sum w^2 of each table
+//   largest_violation  of the optimality conditions, where a table's function keeps it: each
+//   value's
+//                      as it was when it was stepped last
 //   SET_METRIC         each metric (metric.hpp) of each data set SET that was scored
 //
 // What is not defined has Metric.known == false, and so has what is not finite. Works without a
@@ -36,15 +39,21 @@ class metric_set final : public evaluation {
 
   void add(const pb::EvaluatedPart& part, const blob& scores) override;
   std::vector<pb::Metric> figures(const std::vector<pb::TableSummary>& tables) const override;
-  void clear() override { scores_.clear(); }
+  void clear() override {
+    scores_.clear();
+    losses_.clear();
+  }
 
  private:
   std::vector<std::string> metrics_of(const scored_rows& rows) const;
+  std::vector<pb::Metric> figures_of_sums(double penalties) const;
   ranking ranking_of(const scored_rows& rows) const;
   double penalty(const std::vector<pb::TableSummary>& tables) const;
 
   const metric_settings settings_;
   std::map<std::string, scored_rows> scores_;  // by data set
+  // Of data sets without scores: (loss, weight) by part.
+  std::map<std::string, std::map<std::uint32_t, std::pair<double, double>>> losses_;
 };
 
 }  // namespace troupe

@@ -27,6 +27,7 @@ result<std::unique_ptr<evaluation_program>> linear_application::evaluation(
   auto made = linear_evaluation::make(training_.model, task.data_set(), task.part(), task.parts(),
                                       data, &work_done);
   if (!made) return made.failure();
+  if (task.sums_only()) (*made)->answer_sums_only();
   return std::unique_ptr<evaluation_program>(std::move(*made));
 }
 

@@ -66,7 +66,7 @@ void linear_evaluation::run(session& session, on_scored done) {
 void linear_evaluation::next_batch(session& session) {
   if (rows_.rows() == 0) {
     outcome_.set_done(true);
-    return done_(std::move(outcome_), std::move(scores_));
+    return done_(std::move(outcome_), sums_only_ ? blob{} : std::move(scores_));
   }
   const auto index = block_of(cache_->data().blocks(), rows_.first);
   blocks_.get(session, index, [this, &session](const block& rows) {

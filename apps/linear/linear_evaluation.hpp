@@ -29,6 +29,8 @@ class linear_evaluation final : public evaluation_program {
                                                          std::shared_ptr<block_cache> blocks,
                                                          meter* work_done);
 
+  // The loss and the weight alone are wanted.
+  void answer_sums_only() { sums_only_ = true; }
   void run(session& session, on_scored done) override;
 
  private:
@@ -48,6 +50,7 @@ class linear_evaluation final : public evaluation_program {
   on_scored done_;
 
   blob scores_;
+  bool sums_only_ = false;
   double* out_ = nullptr;  // where the next row's score goes
 
   batch_maker maker_;

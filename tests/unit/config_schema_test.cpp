@@ -192,8 +192,10 @@ TEST_CASE("every key of the schema says what it means, what it defaults to and w
         if (!end.empty()) CHECK_FALSE(scalar_of(value, facts, typed_value(end)));
     }
     if (facts.has_default_()) default_of(field);  // asserts that the default is allowed
-    // Lists are of text or of sections: what values.cpp relies on.
-    if (what == shape::values) CHECK(field.cpp_type() == FieldDescriptor::CPPTYPE_STRING);
+    // Lists are of text, of numbers or of sections: what values.cpp relies on.
+    if (what == shape::values)
+      CHECK((field.cpp_type() == FieldDescriptor::CPPTYPE_STRING ||
+             field.cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE));
   });
 }
 

@@ -61,7 +61,12 @@ course::verdict course::on_measured(std::uint64_t next, std::optional<double> ob
   const double left = violation && state_.first_violation() > 0
                           ? std::sqrt(*violation / state_.first_violation())
                           : 1;
-  add(next, !whole, settings_.l1 * penalty() * std::clamp(left, least_slack, most_slack));
+  // In tenths, so that not every measurement makes a stage.
+  const double share = std::round(std::clamp(left, least_slack, most_slack) * 10) / 10;
+  const double slack = settings_.l1 * penalty() * share;
+  const auto& last = stages_.back();
+  if (last.filters() != !whole || (!whole && last.slack() != slack))
+    add(next, !whole, whole ? 0 : slack);
   return {};
 }
 

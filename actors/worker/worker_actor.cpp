@@ -319,6 +319,7 @@ void worker_state::conclude(talker who) {
     if (const auto& outcome = e->second.loop->outcome()) {
       e->second.promise.deliver(outcome->first, outcome->second);
       evaluations_.erase(e);
+      filters_.end(who);
     }
     return;
   }
@@ -327,6 +328,7 @@ void worker_state::conclude(talker who) {
   switch (found->second->present_state()) {
     case slot_loop::state::fenced:
       slots_.erase(found);
+      filters_.end(who);
       break;
     case slot_loop::state::failed:
       report_failure(*found->second);

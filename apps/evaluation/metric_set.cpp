@@ -19,7 +19,7 @@ pb::Metric metric(const std::string& name, std::optional<double> value) {
 }  // namespace
 
 void metric_set::add(const pb::EvaluatedPart& part, const blob& scores) {
-  if (scores.empty() && part.rows() > 0) {
+  if (part.columns() == columns_of_sums) {
     losses_[part.data_set()][part.part()] = {part.loss(), part.weight()};
     return;
   }

@@ -35,6 +35,9 @@ struct metric_settings : score_meaning {
 
 class metric_set final : public evaluation {
  public:
+  // A part with so many columns has no scores: its loss and weight are all there is.
+  static constexpr std::uint32_t columns_of_sums = 1;
+
   explicit metric_set(metric_settings settings) : settings_(std::move(settings)) {}
 
   void add(const pb::EvaluatedPart& part, const blob& scores) override;

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "apps/evaluation/metric_set.hpp"
 #include "apps/linear/arithmetic.hpp"
 #include "core/text.hpp"
 
@@ -66,6 +67,7 @@ void linear_evaluation::run(session& session, on_scored done) {
 void linear_evaluation::next_batch(session& session) {
   if (rows_.rows() == 0) {
     outcome_.set_done(true);
+    if (sums_only_) outcome_.set_columns(metric_set::columns_of_sums);
     return done_(std::move(outcome_), sums_only_ ? blob{} : std::move(scores_));
   }
   const auto index = block_of(cache_->data().blocks(), rows_.first);

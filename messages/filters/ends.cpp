@@ -55,6 +55,11 @@ bool worker_end::decode(std::uint32_t server, talker who, std::uint32_t table,
   return true;
 }
 
+void worker_end::end(talker who) {
+  const auto first = counts_.lower_bound({who, 0, direction::push, 0});
+  counts_.erase(first, counts_.lower_bound({who + 1, 0, direction::push, 0}));
+}
+
 void worker_end::report(talker who, pb::SlotProgress& progress) const {
   const auto saved = [](const byte_counts& counts) {
     return counts.empty() ? 0 : static_cast<std::int64_t>(counts.front() - counts.back());

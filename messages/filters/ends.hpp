@@ -37,6 +37,8 @@ class worker_end {
   // False: it does not fit its encoding.
   bool decode(std::uint32_t server, talker who, std::uint32_t table, const pb::PullReply& reply,
               blob& keys, blob& values);
+  // It talks no more: what was counted for it goes.
+  void end(talker who);
   // Adds what was counted, and takes what filters saved off the bytes that the slot counts itself.
   void report(talker who, pb::SlotProgress& progress) const;
 

@@ -105,10 +105,11 @@ TEST_CASE("what does not go with the block solver is refused by name") {
   refused(set("training.staleness=17"),
           {"training.staleness is 17", "17 blocks"});  // with the bias
   refused(set("training.staleness=unbounded"), {"training.staleness", "bound"});
+  refused(set("training.combine=mean"), {"training.combine", "adds up"});
   refused(set("training.updater.name=ftrl"), {"training.updater", "ftrl"});
   refused(set("evaluation.every=1"), {"evaluation.every", "solver.check_every"});
   refused(set("training.updater.l1=0") + set("solver.filter=kkt"), {"solver.filter", "l1"});
-  refused(set("solver.by=group"), {"blocks.by", "field"});
+  refused(set("solver.by=group"), {"solver.by", "field"});
   refused(set("filters.push=[\"zstd levle=3\"]"), {"zstd", "levle"});
   refused(set("filters.push=[\"zstd\", \"fixed8\"]"), {"fixed8", "must stand before"});
 }

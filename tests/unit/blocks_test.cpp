@@ -59,7 +59,7 @@ TEST_CASE("exclusive blocks are the fewest runs of features of which no row has 
   CHECK(plan_blocks(*data, {block_cut::automatic, 3})->block == plan->block);
   CHECK(plan_blocks(*data, {block_cut::range, 1})->blocks == 1);
   CHECK(plan_blocks(*data, {block_cut::group, 1}).failure().text ==
-        "blocks.by = \"group\": the training rows do not say which field a feature is of");
+        "solver.by = \"group\": the training rows do not say which field a feature is of");
 }
 
 TEST_CASE("groups are the fields that the data name") {
@@ -354,6 +354,17 @@ TEST_CASE("every tenth stretch passes over nothing") {
     CHECK(!c.on_measured(m, 100, 1).ends);
     CHECK(c.stages().back().filters() == (m % 10 != 0));
   }
+}
+
+TEST_CASE("a slack that has hardly changed makes no stage of its own") {
+  course_settings s;
+  s.penalties = {1};
+  s.filters = true;
+  s.l1 = 1;
+  course c(s);
+  for (std::uint64_t m = 1; m <= 9; ++m)
+    (void)c.on_measured(m, 100, 1 + 1e-3 * static_cast<double>(m));
+  CHECK(c.stages().size() == 2);
 }
 
 TEST_CASE("with values passed over, what seems done is looked at once more without") {

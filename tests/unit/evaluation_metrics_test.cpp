@@ -219,3 +219,23 @@ TEST_CASE("a set that is cleared knows nothing of what was measured before") {
   set.clear();
   CHECK(set.figures({}).empty());
 }
+
+TEST_CASE("sums alone make an objective, also where a part has no rows") {
+  metric_set set(logistic());
+  for (std::uint32_t part = 0; part < 3; ++part) {
+    pb::EvaluatedPart sums;
+    sums.set_data_set("train");
+    sums.set_part(part);
+    sums.set_rows(part);
+    sums.set_loss(part);
+    sums.set_weight(part);
+    sums.set_columns(metric_set::columns_of_sums);
+    set.add(sums, {});
+  }
+  const auto figures = set.figures({});
+  REQUIRE(figures.size() == 2);
+  CHECK(figures[0].name() == "objective");
+  CHECK(figures[0].value() == 3);
+  CHECK(figures[1].name() == "train_logloss");
+  CHECK(figures[1].value() == 1);
+}

@@ -68,6 +68,13 @@ TEST_CASE("a server that does not know a signature asks once, and the keys are s
   CHECK(its_keys.empty());
   CHECK(second.decode(header, its_keys, values) == undone::done);
   CHECK(its_keys == keys);
+  // Who has ended leaves nothing behind.
+  pb::SlotProgress before, after;
+  worker.report(7, before);
+  CHECK(before.traffic_size() == 2);
+  worker.end(7);
+  worker.report(7, after);
+  CHECK(after.traffic_size() == 0);
 }
 
 TEST_CASE("a memory of keys forgets the least recently used, and keeps to its bound") {

@@ -24,6 +24,8 @@ result<config::Job> with_block_steps(const config::Job& job) {
   if (training.updater().name() != "adagrad" && training.updater().name() != "block_proximal")
     return wrong("training.updater: the block solver steps by block_proximal alone; leave '" +
                  training.updater().name() + "' out");
+  if (training.combine() == "mean")
+    return wrong("training.combine: the block solver adds up what slots push");
   if (!config::bounded(job))
     return wrong("training.staleness: the block solver's delay needs a bound");
   if (job.evaluation().every() > 0)

@@ -125,7 +125,7 @@ result<block_cut> block_cut_of(const std::string& word) {
                                                       {"exclusive", block_cut::exclusive},
                                                       {"group", block_cut::group}};
   if (const auto found = words.find(word); found != words.end()) return found->second;
-  return error{errc::bad_config, "blocks.by: '" + word + "' is no way to cut features"};
+  return error{errc::bad_config, "solver.by: '" + word + "' is no way to cut features"};
 }
 
 std::uint64_t block_plan::digest() const {
@@ -145,7 +145,7 @@ result<block_plan> plan_blocks(const dataset& rows, const block_plan_settings& s
     if (rows.facts().largest_field == 0)
       return error{
           errc::bad_config,
-          "blocks.by = \"group\": the training rows do not say which field a feature is of"};
+          "solver.by = \"group\": the training rows do not say which field a feature is of"};
     std::map<std::uint32_t, std::uint32_t> number;
     for (const auto& f : *all) number.emplace(f.field, 0);
     plan.blocks = 0;

@@ -20,8 +20,8 @@ Reply not_serving() {
 // A message whose filters could not be undone.
 template <class Reply>
 Reply unfiltered(undone outcome) {
-  return outcome == undone::keys_unknown
-             ? with_outcome<Reply>(pb::KEYS_UNKNOWN)
+  return outcome == undone::content_unknown
+             ? with_outcome<Reply>(pb::CONTENT_UNKNOWN)
              : with_outcome<Reply>(pb::BAD_REQUEST, "its bytes do not fit the job's filters");
 }
 

@@ -225,7 +225,7 @@ std::shared_ptr<outgoing> worker_state::filter(talker who, outgoing& message) {
 // it.
 bool worker_state::sent_again(talker who, pb::Outcome outcome,
                               const std::shared_ptr<outgoing>& plain) {
-  if (outcome != pb::KEYS_UNKNOWN || !plain) return false;
+  if (outcome != pb::CONTENT_UNKNOWN || !plain) return false;
   filters_.forget(plain->server);
   if (find(who) != nullptr) send(who, *plain);
   return true;
@@ -281,8 +281,9 @@ void worker_state::send_once(talker who, const outgoing& message, const server_a
               if (sent_again(who, reply.outcome(), plain)) return;
               if (!plain) return on_reply(who, number, reply, keys, values);
               auto its_keys = keys, its_values = values;
-              const auto table = std::get<outgoing_pull>(plain->message).header.table();
-              if (!filters_.decode(plain->server, who, table, reply, its_keys, its_values))
+              const auto& asked = std::get<outgoing_pull>(plain->message);
+              if (!filters_.decode(plain->server, who, asked.header.table(), asked.keys, reply,
+                                   its_keys, its_values))
                 return failed(caf::make_error(caf::sec::invalid_argument,
                                               "a reply does not fit its filters"));
               on_reply(who, number, reply, its_keys, its_values);

@@ -12,11 +12,12 @@ const auto& specs_of(const pb::TableSpec& table, direction way) {
   return way == direction::push ? table.push_filters() : table.pull_filters();
 }
 
-filter_place place_of(const pb::TableSpec& table, direction way, key_memory* memory) {
+filter_place place_of(const pb::TableSpec& table, direction way, content_memories* memories) {
   filter_place place;
   if (table.by_range()) place.keys = partitioning::by_range({table.first_key(), table.last_key()});
   place.doubles = table.value_type() == "f64";
-  place.memory = memory;
+  place.memories = memories;
+  place.pulled = way == direction::pull;
   if (way == direction::push) {
     place.period = std::max(1u, table.pushes());
     place.numbers = table.width() * place.period;
@@ -28,9 +29,9 @@ filter_place place_of(const pb::TableSpec& table, direction way, key_memory* mem
   return place;
 }
 
-void count(byte_counts& counts, std::size_t place, const payload& message) {
+void count(byte_counts& counts, std::size_t place, const payload& message, std::size_t notes) {
   if (counts.size() <= place) counts.resize(place + 1);
-  counts[place] += message.keys.size() + message.values.size();
+  counts[place] += message.keys.size() + message.values.size() + notes;
 }
 
 }  // namespace
@@ -39,7 +40,7 @@ result<void> check_filters(const pb::TableSpec& table) {
   for (const auto way : {direction::push, direction::pull}) {
     const std::string where = "table '" + table.name() + "', filters of " +
                               (way == direction::push ? "pushes" : "pulls") + ": ";
-    bool lossless = false;
+    bool lossless = false, hidden = false;
     for (const auto& spec : specs_of(table, way)) {
       const auto entry = filter_registry::global().find(spec.name());
       if (!entry) return error{errc::bad_config, where + entry.failure().text};
@@ -53,7 +54,12 @@ result<void> check_filters(const pb::TableSpec& table) {
       if (drops && way == direction::pull)
         return error{errc::bad_config,
                      where + "'" + spec.name() + "' leaves rows out, and a pull wants all"};
+      if (entry->reads_keys && hidden)
+        return error{errc::bad_config, where + "'" + spec.name() +
+                                           "' must stand before filters that make fewer bytes of "
+                                           "the keys"};
       lossless = lossless || !entry->make_value;
+      hidden = hidden || entry->hides_keys;
     }
   }
   return {};
@@ -82,15 +88,17 @@ void value_chain::apply(payload& rows, const filter_moment& when) {
 }
 
 transmission_chain::transmission_chain(const pb::TableSpec& table, direction way,
-                                       key_memory* memory)
+                                       content_memories* memories)
     : names_(count_names(table, way)) {
+  auto place = place_of(table, way, memories);
   std::uint32_t number = 0;
   for (const auto& spec : specs_of(table, way)) {
     const auto entry = filter_registry::global().find(spec.name());
-    if (entry && entry->make_transmission)
+    if (entry && entry->make_transmission) {
       if (const auto numbers = numbers_of(spec, *entry))
-        filters_.push_back(
-            {number, entry->make_transmission(*numbers, place_of(table, way, memory))});
+        filters_.push_back({number, entry->make_transmission(*numbers, place)});
+      place.packed = place.packed || entry->make_value;
+    }
     ++number;
   }
 }
@@ -106,31 +114,35 @@ std::vector<std::string> count_names(const pb::TableSpec& table, direction way) 
 
 void transmission_chain::encode(payload& message, pb::Encoding& encoding, byte_counts& counts,
                                 bool only_counts) {
-  count(counts, 0, message);
-  std::size_t place = 0;
+  count(counts, 0, message, 0);
+  std::size_t place = 0, noted = 0;
   for (const auto& [number, filter] : filters_) {
     std::string notes;
     if (!only_counts && filter->encode(message, notes)) {
+      noted += notes.size();
       auto* step = encoding.add_steps();
       step->set_filter(number);
       step->set_notes(std::move(notes));
     }
-    count(counts, ++place, message);
+    count(counts, ++place, message, noted);
   }
 }
 
 undone transmission_chain::decode(payload& message, const pb::Encoding& encoding,
                                   byte_counts& counts) {
-  std::size_t place = filters_.size();
-  count(counts, place, message);
+  std::size_t place = filters_.size(), noted = 0;
+  for (const auto& step : encoding.steps()) noted += step.notes().size();
+  count(counts, place, message, noted);
   int step = encoding.steps_size();
   while (place > 0) {
     const auto& [number, filter] = filters_[--place];
     if (step > 0 && encoding.steps(step - 1).filter() == number) {
-      const auto result = filter->decode(message, encoding.steps(--step).notes());
+      const auto& notes = encoding.steps(--step).notes();
+      noted -= notes.size();
+      const auto result = filter->decode(message, notes);
       if (result != undone::done) return result;
     }
-    count(counts, place, message);
+    count(counts, place, message, noted);
   }
   return step == 0 ? undone::done : undone::damaged;
 }

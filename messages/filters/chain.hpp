@@ -16,8 +16,8 @@
 #include "core/result.hpp"
 #include "messages/control.pb.h"
 #include "messages/data.pb.h"
+#include "messages/filters/content_memory.hpp"
 #include "messages/filters/filter.hpp"
-#include "messages/filters/key_memory.hpp"
 
 namespace troupe {
 
@@ -41,14 +41,14 @@ class value_chain {
   std::vector<std::unique_ptr<value_filter>> filters_;
 };
 
-// Bytes of keys and values before the first filter, and after each.
+// Bytes of keys, values and notes before the first filter, and after each.
 using byte_counts = std::vector<std::uint64_t>;
 
 // The lossless side for one table, direction and peer.
 class transmission_chain {
  public:
   transmission_chain() = default;
-  transmission_chain(const pb::TableSpec& table, direction way, key_memory* memory);
+  transmission_chain(const pb::TableSpec& table, direction way, content_memories* memories);
 
   bool empty() const { return filters_.empty(); }
   // Adds to `counts` (made as long as it must be) what each step left.

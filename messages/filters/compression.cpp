@@ -1,7 +1,7 @@
-// Lossless compression of keys and values, each by itself. Numbers are laid out by byte first (all
+// Lossless compression of keys and values, each by itself. Rows are laid out by byte first (all
 // first bytes, all second bytes, ...), which puts signs and exponents, that resemble each other,
-// side by side. Where it saves less than a tenth the filter passes over the next messages, twice as
-// many each time, up to 64.
+// side by side; long rows number by number. Where it saves less than a tenth the filter passes over
+// the next messages, twice as many each time, up to 64.
 
 #include <lz4.h>
 #include <zstd.h>
@@ -79,8 +79,8 @@ void by_number(const std::byte* from, std::size_t count, std::size_t width, std:
 
 class compression final : public transmission_filter {
  public:
-  compression(std::unique_ptr<codec> with, std::size_t number_bytes, std::size_t least)
-      : codec_(std::move(with)), number_bytes_(number_bytes), least_(least) {}
+  compression(std::unique_ptr<codec> with, std::size_t width, std::size_t least)
+      : codec_(std::move(with)), width_(width), least_(least) {}
 
   bool encode(payload& message, std::string& notes) override {
     if (passed_over_ < pass_over_) {
@@ -91,7 +91,7 @@ class compression final : public transmission_filter {
     if (before < least_) return false;
     byte_writer note;
     auto keys = squeezed(message.keys, sizeof(position), note);
-    auto values = squeezed(message.values, number_bytes_, note);
+    auto values = squeezed(message.values, width_, note);
     const auto after = keys.size() + values.size();
     if (after * 10 > before * 9) {
       pass_over_ = std::min<std::uint32_t>(64, std::max<std::uint32_t>(1, 2 * pass_over_));
@@ -99,7 +99,8 @@ class compression final : public transmission_filter {
       return false;
     }
     pass_over_ = passed_over_ = 0;
-    message = {std::move(keys), std::move(values)};
+    message.keys = std::move(keys);
+    message.values = std::move(values);
     notes.assign(reinterpret_cast<const char*>(note.bytes().data()), note.size());
     return true;
   }
@@ -108,7 +109,8 @@ class compression final : public transmission_filter {
     byte_reader note({reinterpret_cast<const std::byte*>(notes.data()), notes.size()});
     auto keys = expanded(message.keys, note), values = expanded(message.values, note);
     if (!keys || !values || !note.finished()) return undone::damaged;
-    message = {std::move(*keys), std::move(*values)};
+    message.keys = std::move(*keys);
+    message.values = std::move(*values);
     return undone::done;
   }
 
@@ -146,20 +148,26 @@ class compression final : public transmission_filter {
   }
 
   const std::unique_ptr<codec> codec_;
-  const std::size_t number_bytes_, least_;
+  const std::size_t width_, least_;
   std::uint32_t pass_over_ = 0, passed_over_ = 0;
   std::vector<std::byte> laid_out_, packed_;
 };
+
+// Rows whose numbers mean different things: each has its bytes side by side.
+std::size_t layout_of(const filter_place& place) {
+  return place.row_bytes() <= 64 ? place.row_bytes() : place.number_bytes();
+}
 
 }  // namespace
 
 filter_entry zstd_entry() {
   filter_entry entry;
   entry.name = "zstd";
+  entry.hides_keys = true;
   entry.parameters = {{"level", 1, 1, 19}, {"least_bytes", 128, 0, 1e9}};
   entry.make_transmission = [](const filter_numbers& n, const filter_place& p) {
     return std::make_unique<compression>(
-        std::make_unique<zstd_codec>(static_cast<int>(n.at("level"))), p.number_bytes(),
+        std::make_unique<zstd_codec>(static_cast<int>(n.at("level"))), layout_of(p),
         static_cast<std::size_t>(n.at("least_bytes")));
   };
   return entry;
@@ -168,9 +176,10 @@ filter_entry zstd_entry() {
 filter_entry lz4_entry() {
   filter_entry entry;
   entry.name = "lz4";
+  entry.hides_keys = true;
   entry.parameters = {{"least_bytes", 128, 0, 1e9}};
   entry.make_transmission = [](const filter_numbers& n, const filter_place& p) {
-    return std::make_unique<compression>(std::make_unique<lz4_codec>(), p.number_bytes(),
+    return std::make_unique<compression>(std::make_unique<lz4_codec>(), layout_of(p),
                                          static_cast<std::size_t>(n.at("least_bytes")));
   };
   return entry;

@@ -13,7 +13,8 @@ transmission_chain& worker_end::chain(std::uint32_t server, std::uint32_t table,
   const auto key = std::pair(table, way);
   const auto found = p->chains.find(key);
   if (found != p->chains.end()) return found->second;
-  return p->chains.emplace(key, transmission_chain(tables_[table], way, &p->memory)).first->second;
+  return p->chains.emplace(key, transmission_chain(tables_[table], way, &p->memories))
+      .first->second;
 }
 
 void worker_end::encode(std::uint32_t server, talker who, bool near, pb::PushHeader& header,
@@ -39,13 +40,15 @@ void worker_end::encode(std::uint32_t server, talker who, bool near, pb::PullHea
   chain(server, header.table(), direction::pull)
       .encode(message, *header.mutable_encoding(), c.sent, near);
   keys = std::move(message.keys);
+  header.set_values_held(message.held);
   if (header.encoding().steps_size() == 0) header.clear_encoding();
 }
 
-bool worker_end::decode(std::uint32_t server, talker who, std::uint32_t table,
+bool worker_end::decode(std::uint32_t server, talker who, std::uint32_t table, const blob& asked,
                         const pb::PullReply& reply, blob& keys, blob& values) {
   if (table >= tables_.size()) return true;
   payload message{keys, values};
+  message.asked = &asked;
   const auto outcome =
       chain(server, table, direction::pull)
           .decode(message, reply.encoding(), counts(who, table, direction::pull, server).received);
@@ -86,10 +89,12 @@ void worker_end::report(talker who, pb::SlotProgress& progress) const {
 }
 
 server_end::server_end(const pb::JobPlan& plan)
-    : seed_(plan.seed()), memory_(std::make_unique<key_memory>(server_memory_bytes)) {
+    : seed_(plan.seed()),
+      memories_(new content_memories{content_memory(server_keys_bytes),
+                                     content_memory(server_values_bytes)}) {
   for (const auto& table : plan.tables())
-    tables_.push_back({transmission_chain(table, direction::push, memory_.get()),
-                       transmission_chain(table, direction::pull, memory_.get()),
+    tables_.push_back({transmission_chain(table, direction::push, memories_.get()),
+                       transmission_chain(table, direction::pull, memories_.get()),
                        value_chain(table, direction::pull)});
 }
 
@@ -120,6 +125,7 @@ void server_end::encode(const pb::PullHeader& asked, pb::PullReply& reply, blob&
   if (reply.outcome() != pb::DONE || asked.observer() || asked.table() >= tables_.size()) return;
   auto& chains = tables_[asked.table()];
   payload message{keys, values};
+  message.held = asked.values_held();
   // A range's rows do not look as the chain expects them, and are read once.
   if (asked.range()) return;
   chains.replies.apply(message, {seed_, asked.slot(), asked.clock(), asked.shard()});

@@ -16,9 +16,12 @@
 
 namespace troupe {
 
-// What a worker keeps of the servers' memories, hashes each; and a server of keys.
-constexpr std::size_t worker_memory_bytes = std::size_t{1} << 20;
-constexpr std::size_t server_memory_bytes = std::size_t{64} << 20;
+// What a worker remembers for each server: which keys that knows, by hashes, and values; and what a
+// server remembers for all workers.
+constexpr std::size_t worker_keys_bytes = std::size_t{1} << 20;
+constexpr std::size_t worker_values_bytes = std::size_t{32} << 20;
+constexpr std::size_t server_keys_bytes = std::size_t{64} << 20;
+constexpr std::size_t server_values_bytes = std::size_t{256} << 20;
 
 class worker_end {
  public:
@@ -32,11 +35,11 @@ class worker_end {
   void encode(std::uint32_t server, talker who, bool near, pb::PushHeader& header, blob& keys,
               blob& values);
   void encode(std::uint32_t server, talker who, bool near, pb::PullHeader& header, blob& keys);
-  // The server has answered KEYS_UNKNOWN: it is sent nothing but plain keys until it knows them.
+  // The server has answered CONTENT_UNKNOWN: it is sent everything plainly until it knows it.
   void forget(std::uint32_t server) { peers_.erase(server); }
-  // False: it does not fit its encoding.
-  bool decode(std::uint32_t server, talker who, std::uint32_t table, const pb::PullReply& reply,
-              blob& keys, blob& values);
+  // `asked`: the keys of the request. False: it does not fit its encoding.
+  bool decode(std::uint32_t server, talker who, std::uint32_t table, const blob& asked,
+              const pb::PullReply& reply, blob& keys, blob& values);
   // It talks no more: what was counted for it goes.
   void end(talker who);
   // Adds what was counted, and takes what filters saved off the bytes that the slot counts itself.
@@ -44,7 +47,8 @@ class worker_end {
 
  private:
   struct peer {
-    key_memory memory{worker_memory_bytes};
+    content_memories memories{content_memory(worker_keys_bytes),
+                              content_memory(worker_values_bytes)};
     std::map<std::pair<std::uint32_t, direction>, transmission_chain> chains;
   };
   struct counted {
@@ -78,7 +82,7 @@ class server_end {
     value_chain replies;
   };
   std::uint64_t seed_ = 0;
-  std::unique_ptr<key_memory> memory_;
+  std::unique_ptr<content_memories> memories_;
   std::vector<table_chains> tables_;
   byte_counts uncounted_;
 };

@@ -24,7 +24,7 @@
 
 namespace troupe {
 
-class key_memory;
+struct content_memories;
 
 // What a filter knows of its place: a table in one direction.
 struct filter_place {
@@ -34,7 +34,10 @@ struct filter_place {
   // Of every `period` numbers of a row the first `plain` may be rounded either way; the others are
   // lengths or bounds, not negative, which may be rounded up but never down.
   std::uint32_t period = 1, plain = 1;
-  key_memory* memory = nullptr;  // of keys that the peer, or this node, has seen; outlives filters
+  bool pulled = false;  // values are those of replies to pulls
+  bool packed = false;  // a filter before this one has made other bytes of the numbers
+  // What the peer, or this node, has seen; outlives filters.
+  content_memories* memories = nullptr;
 
   std::size_t number_bytes() const { return doubles ? sizeof(double) : sizeof(float); }
   std::size_t row_bytes() const { return numbers * number_bytes(); }
@@ -44,6 +47,9 @@ struct filter_place {
 // Rows by position: ascending u64, and `numbers` f32 or f64 to each.
 struct payload {
   blob keys, values;
+  // Of a pull: the hash of values that its sender holds for these keys (value_delta.cpp), 0: none.
+  std::uint64_t held = 0;
+  const blob* asked = nullptr;  // of a reply, where it is decoded: the request's keys
 };
 
 // Random numbers of a filter follow from the job's seed and what the message is about alone.
@@ -61,12 +67,12 @@ class value_filter {
   virtual void apply(payload& rows, const filter_moment& when) = 0;
 };
 
-enum class undone { done, keys_unknown, damaged };
+enum class undone { done, content_unknown, damaged };
 
 class transmission_filter {
  public:
   virtual ~transmission_filter() = default;
-  // False: it does not pay, and nothing has been changed. `notes` is for decode().
+  // False: it does not pay, and keys and values have not been changed. `notes` is for decode().
   virtual bool encode(payload& message, std::string& notes) = 0;
   // Nothing that comes is trusted: no size is believed before it is bounded.
   virtual undone decode(payload& message, const std::string& notes) = 0;

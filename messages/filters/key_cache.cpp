@@ -2,13 +2,13 @@
 // a hash of them is.
 //
 // Both ends of a message see the keys, and remember them by content: so nothing need be agreed on,
-// nothing goes wrong when one end has lost its memory (the answer is KEYS_UNKNOWN, and the keys are
-// sent), and what one slot has sent is known when another sends it. A server hashes what it is to
-// remember itself; a peer cannot make it take one set of keys for another.
+// nothing goes wrong when one end has lost its memory (the answer is CONTENT_UNKNOWN, and the keys
+// are sent), and what one slot has sent is known when another sends it. A server hashes what it is
+// to remember itself; a peer cannot make it take one set of keys for another.
 
 #include <cstring>
 
-#include "messages/filters/key_memory.hpp"
+#include "messages/filters/content_memory.hpp"
 #include "messages/filters/registry.hpp"
 
 namespace troupe {
@@ -17,7 +17,7 @@ namespace {
 class key_cache final : public transmission_filter {
  public:
   key_cache(const filter_numbers& numbers, const filter_place& place)
-      : memory_(place.memory),
+      : memory_(place.memories == nullptr ? nullptr : &place.memories->keys),
         least_bytes_(static_cast<std::size_t>(numbers.at("least_keys")) * 8) {}
 
   // Empty notes: here are keys to remember.
@@ -43,7 +43,7 @@ class key_cache final : public transmission_filter {
     if (notes.size() != sizeof signature || !message.keys.empty()) return undone::damaged;
     std::memcpy(&signature, notes.data(), sizeof signature);
     const auto* known = memory_->find(signature);
-    if (known == nullptr) return undone::keys_unknown;
+    if (known == nullptr) return undone::content_unknown;
     message.keys = *known;
     return undone::done;
   }
@@ -51,7 +51,7 @@ class key_cache final : public transmission_filter {
  private:
   static hash128 signature_of(const blob& keys) { return xxh3_128(keys.data(), keys.size(), 0); }
 
-  key_memory* const memory_;
+  content_memory* const memory_;
   const std::size_t least_bytes_;
 };
 
@@ -60,6 +60,7 @@ class key_cache final : public transmission_filter {
 filter_entry key_cache_entry() {
   filter_entry entry;
   entry.name = "key_cache";
+  entry.hides_keys = true;
   entry.parameters = {{"least_keys", 8, 3, 1e9}};
   entry.make_transmission = [](const filter_numbers& n, const filter_place& p) {
     return std::make_unique<key_cache>(n, p);

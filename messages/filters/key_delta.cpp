@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/bytes.hpp"
-#include "core/wide.hpp"
+#include "messages/filters/bits.hpp"
 #include "messages/filters/registry.hpp"
 
 namespace troupe {
@@ -20,37 +20,6 @@ namespace {
 
 constexpr std::size_t per_block = 128;
 enum class form : char { keys = 'k', distances_of_keys = 'd', distances_of_positions = 'p' };
-
-int bits_of(std::uint64_t x) {
-  return x == 0 ? 0 : 64 - __builtin_clzll(x);
-}
-
-class bit_writer {
- public:
-  explicit bit_writer(byte_writer& out) : out_(out) {}
-  void put(std::uint64_t number, int bits) {
-    if (bits == 0) return;
-    held_ |= number << count_;
-    if (count_ + bits >= 64) {
-      out_.put(held_);
-      const int over = count_ + bits - 64;
-      held_ = over == 0 ? 0 : number >> (bits - over);
-      count_ = over;
-    } else {
-      count_ += bits;
-    }
-  }
-  void finish() {
-    for (; count_ > 0; count_ -= 8, held_ >>= 8) out_.put(static_cast<std::uint8_t>(held_));
-    count_ = 0;
-    held_ = 0;
-  }
-
- private:
-  byte_writer& out_;
-  std::uint64_t held_ = 0;
-  int count_ = 0;
-};
 
 void pack(const std::vector<std::uint64_t>& numbers, byte_writer& out) {
   for (std::size_t from = 0; from < numbers.size(); from += per_block) {
@@ -79,16 +48,8 @@ bool unpack(span<const std::byte> bytes, std::size_t count, std::vector<std::uin
     at += 9;
     const auto size = (here * static_cast<std::size_t>(bits) + 7) / 8;
     if (bits > 64 || bytes.size() - at < size) return false;
-    uint128 held = 0;
-    int have = 0;
-    const auto* next = reinterpret_cast<const std::uint8_t*>(bytes.data()) + at;
-    const uint128 mask = (static_cast<uint128>(1) << bits) - 1;
-    for (std::size_t i = 0; i < here; ++i) {
-      for (; have < bits; have += 8) held |= static_cast<uint128>(*next++) << have;
-      numbers.push_back(least + static_cast<std::uint64_t>(held & mask));
-      held >>= bits;
-      have -= bits;
-    }
+    bit_reader packed(bytes.subspan(at, size));
+    for (std::size_t i = 0; i < here; ++i) numbers.push_back(least + packed.get(bits));
     at += size;
   }
   return at == bytes.size();
@@ -175,6 +136,7 @@ class key_delta final : public transmission_filter {
 filter_entry key_delta_entry() {
   filter_entry entry;
   entry.name = "key_delta";
+  entry.hides_keys = true;
   entry.make_transmission = [](const filter_numbers&, const filter_place& p) {
     return std::make_unique<key_delta>(p);
   };

@@ -7,9 +7,9 @@ namespace troupe {
 filter_registry& filter_registry::global() {
   static filter_registry& only = *[] {
     auto* made = new filter_registry;  // never destroyed: used from any thread until the end
-    for (auto entry :
-         {key_cache_entry(), key_delta_entry(), zstd_entry(), lz4_entry(), bf16_entry(),
-          f16_entry(), fixed8_entry(), fixed16_entry(), significant_entry(), random_skip_entry()})
+    for (auto entry : {key_cache_entry(), key_delta_entry(), value_delta_entry(), zstd_entry(),
+                       lz4_entry(), bf16_entry(), f16_entry(), fixed8_entry(), fixed16_entry(),
+                       significant_entry(), random_skip_entry()})
       (void)made->add(std::move(entry));
     return made;
   }();

@@ -34,6 +34,8 @@ using filter_numbers = std::map<std::string, double>;
 struct filter_entry {
   std::string name;
   std::vector<filter_parameter> parameters;
+  bool reads_keys = false;     // stands before filters that make other bytes of the keys
+  bool hides_keys = false;     // and this is one
   bool keeps_residue = false;  // a value filter with state of its own, which dies with its worker
   // Either may be empty.
   std::function<std::unique_ptr<value_filter>(const filter_numbers&, const filter_place&)>
@@ -62,6 +64,7 @@ result<filter_numbers> numbers_of(const pb::FilterSpec& spec, const filter_entry
 // The built-in ones, by file.
 filter_entry key_cache_entry();
 filter_entry key_delta_entry();
+filter_entry value_delta_entry();
 filter_entry zstd_entry();
 filter_entry lz4_entry();
 filter_entry bf16_entry();

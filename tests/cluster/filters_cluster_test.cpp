@@ -60,7 +60,7 @@ std::uint64_t bytes(const pb::JobStatus& status, bool before) {
   return sum;
 }
 
-const names lossless{"key_cache", "key_delta", "zstd"};
+const names lossless{"value_delta", "key_cache", "key_delta", "zstd"};
 
 }  // namespace
 

@@ -7,33 +7,10 @@
 #include "core/random.hpp"
 #include "messages/filters/chain.hpp"
 #include "messages/filters/ends.hpp"
+#include "tests/support/payloads.hpp"
 
 using namespace troupe;
-
-namespace {
-
-template <class T>
-blob blob_of(const std::vector<T>& items) {
-  return blob::copy_of(span<const T>(items));
-}
-
-std::vector<position> positions(std::size_t count, std::uint64_t seed,
-                                std::uint64_t key_space = 0) {
-  random_source random(seed);
-  std::set<position> all;
-  while (all.size() < count)
-    all.insert(mix(key_space > 0 ? random.below(key_space) : random.bits()));
-  return {all.begin(), all.end()};
-}
-
-std::vector<float> normals(std::size_t count, std::uint64_t seed) {
-  random_source random(seed);
-  std::vector<float> all(count);
-  for (auto& x : all) x = static_cast<float>(random.normal());
-  return all;
-}
-
-}  // namespace
+using namespace troupe::testing;
 
 TEST_CASE("a server that does not know a signature asks once, and the keys are sent") {
   pb::JobPlan plan;
@@ -57,7 +34,8 @@ TEST_CASE("a server that does not know a signature asks once, and the keys are s
   };
   CHECK(send(first) == std::pair(keys.size(), undone::done));
   CHECK(send(first) == std::pair(std::size_t{0}, undone::done));
-  CHECK(send(second) == std::pair(std::size_t{0}, undone::keys_unknown));  // it took the place over
+  CHECK(send(second) ==
+        std::pair(std::size_t{0}, undone::content_unknown));  // it took the place over
   worker.forget(0);
   CHECK(send(second) == std::pair(keys.size(), undone::done));
   CHECK(send(second) == std::pair(std::size_t{0}, undone::done));
@@ -78,7 +56,7 @@ TEST_CASE("a server that does not know a signature asks once, and the keys are s
 }
 
 TEST_CASE("a memory of keys forgets the least recently used, and keeps to its bound") {
-  key_memory memory(1000);
+  content_memory memory(1000);
   const auto keys = blob_of(std::vector<position>(20, 1));  // 160 bytes, 256 with what they cost
   for (std::uint64_t i = 0; i < 3; ++i) memory.remember({i, i}, keys);
   CHECK(memory.find({0, 0}) != nullptr);
@@ -101,7 +79,7 @@ TEST_CASE("chains undo their steps from the last to the first, and count what ea
   REQUIRE(check_filters(table).ok());
   CHECK(count_names(table, direction::push) ==
         std::vector<std::string>{"raw", "fixed8", "key_cache", "key_delta", "zstd"});
-  key_memory sender(1 << 20), receiver(1 << 20);
+  content_memories sender = fresh_memories(), receiver = fresh_memories();
   value_chain losing(table, direction::push);
   transmission_chain out(table, direction::push, &sender), in(table, direction::push, &receiver);
   byte_counts sent, received;
@@ -118,7 +96,7 @@ TEST_CASE("chains undo their steps from the last to the first, and count what ea
   CHECK(sent == received);
   REQUIRE(sent.size() == 5);
   CHECK(sent[0] == 10 * 12000);
-  for (std::size_t i = 1; i < sent.size(); ++i) CHECK(sent[i] <= sent[i - 1]);
+  for (std::size_t i = 1; i < sent.size(); ++i) CHECK(sent[i] <= sent[i - 1] + 10 * 16);
   CHECK(sent[4] * 3 < sent[0]);
 }
 

@@ -15,20 +15,12 @@
 #include "messages/filters/ends.hpp"
 #include "messages/filters/filter.hpp"
 #include "messages/filters/registry.hpp"
+#include "tests/support/payloads.hpp"
 
 using namespace troupe;
+using namespace troupe::testing;
 
 namespace {
-
-template <class T>
-blob blob_of(const std::vector<T>& items) {
-  return blob::copy_of(span<const T>(items));
-}
-
-template <class T>
-std::vector<T> items_of(const blob& bytes) {
-  return {bytes.as<T>().begin(), bytes.as<T>().end()};
-}
 
 std::unique_ptr<transmission_filter> transmission(const std::string& name,
                                                   const filter_place& place,
@@ -49,22 +41,6 @@ std::unique_ptr<value_filter> lossy(const std::string& name, const filter_place&
   return entry->make_value(numbers, place);
 }
 
-std::vector<position> positions(std::size_t count, std::uint64_t seed,
-                                std::uint64_t key_space = 0) {
-  random_source random(seed);
-  std::set<position> all;
-  while (all.size() < count)
-    all.insert(mix(key_space > 0 ? random.below(key_space) : random.bits()));
-  return {all.begin(), all.end()};
-}
-
-std::vector<float> normals(std::size_t count, std::uint64_t seed) {
-  random_source random(seed);
-  std::vector<float> all(count);
-  for (auto& x : all) x = static_cast<float>(random.normal());
-  return all;
-}
-
 filter_place place_of(std::uint32_t numbers, bool doubles = false, std::uint32_t period = 1) {
   filter_place place;
   place.numbers = numbers;
@@ -77,13 +53,13 @@ filter_place place_of(std::uint32_t numbers, bool doubles = false, std::uint32_t
 
 TEST_CASE(
     "lossless filters give back what they got, and bytes that are cut or changed are refused") {
-  for (const std::string name : {"key_cache", "key_delta", "zstd", "lz4"})
+  for (const std::string name : {"key_cache", "key_delta", "value_delta", "zstd", "lz4"})
     for (const bool small_keys : {true, false}) {
       CAPTURE(name);
-      key_memory sender(1 << 20), receiver(1 << 20);
+      content_memories sender = fresh_memories(), receiver = fresh_memories();
       auto here = place_of(1), there = place_of(1);
-      here.memory = &sender;
-      there.memory = &receiver;
+      here.memories = &sender;
+      there.memories = &receiver;
       const auto out = transmission(name, here), in = transmission(name, there);
       for (std::uint64_t round = 0; round < 20; ++round) {
         const auto keys = positions(500, round / 2, small_keys ? 4000 : 0);
@@ -104,9 +80,9 @@ TEST_CASE(
           std::memcpy(writable, part.data(), part.size());
           writable[random.below(bytes.size())] ^= static_cast<std::byte>(1 + random.below(255));
           part = cut % 3 == 0 ? bytes.part(0, random.below(bytes.size())) : bytes;
-          key_memory other(1 << 20);
+          content_memories other = fresh_memories();
           auto elsewhere = place_of(1);
-          elsewhere.memory = &other;
+          elsewhere.memories = &other;
           (void)transmission(name, elsewhere)->decode(spoiled, notes);
         }
         REQUIRE(in->decode(message, notes) == undone::done);
@@ -117,12 +93,13 @@ TEST_CASE(
 }
 
 TEST_CASE("notes that nobody wrote are damaged") {
-  for (const std::string name : {"key_cache", "key_delta", "zstd", "lz4", "fixed8", "fixed16"})
+  for (const std::string name :
+       {"key_cache", "key_delta", "value_delta", "zstd", "lz4", "fixed8", "fixed16"})
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
       random_source random(seed);
-      key_memory memory(1 << 20);
+      content_memories memory = fresh_memories();
       auto place = place_of(1 + static_cast<std::uint32_t>(random.below(3)), random.below(2) == 1);
-      place.memory = &memory;
+      place.memories = &memory;
       std::string bytes(random.below(200), '\0');
       for (auto& b : bytes) b = static_cast<char>(random.bits());
       std::string notes(random.below(24), '\0');

@@ -10,6 +10,9 @@
 namespace troupe {
 namespace {
 
+// Beyond twice the bound, of clocks that are not whole yet.
+constexpr std::uint64_t clocks_gathered_ahead = 16;
+
 step_context context_of(const pb::PushHeader& header) {
   return {header.clock(), header.share(), {header.told().begin(), header.told().end()}};
 }
@@ -146,8 +149,11 @@ std::optional<pb::PushReply> shard::take_next(asker from, const pb::PushHeader& 
     return with_outcome<reply>(pb::DONE);
   }
   // A slot that runs ahead of the bound without pulling must not fill the memory: its push is put
-  // off.
-  if (settings_.staleness && header.clock() > ledger_.slowest() + *settings_.staleness) {
+  // off. What is gathered changes nothing before its clock is whole, so a few clocks more do no
+  // harm; a slot that pulls elsewhere is often a little ahead of what this shard has heard.
+  const auto allowed =
+      settings_.staleness.value_or(0) * (gathers_ ? 2 : 1) + (gathers_ ? clocks_gathered_ahead : 0);
+  if (settings_.staleness && header.clock() > ledger_.slowest() + allowed) {
     auto waiting = with_outcome<reply>(pb::LATER);
     say_whom_for(waiting, header.clock() - *settings_.staleness);
     return waiting;

@@ -51,7 +51,9 @@ U unfolded(U number) {
 }
 
 template <class U>
-constexpr int width_bits = sizeof(U) == 1 ? 4 : sizeof(U) == 4 ? 6 : 7;
+constexpr int width_bits = sizeof(U) == 1   ? 4
+                           : sizeof(U) == 4 ? 6
+                                            : 7;
 
 template <class U>
 void pack(span<const U> now, span<const U> before, std::size_t columns, byte_writer& out) {
@@ -62,8 +64,7 @@ void pack(span<const U> now, span<const U> before, std::size_t columns, byte_wri
       std::size_t count = 0;
       U all = 0;
       for (; count < per_block && i < now.size(); i += columns) {
-        const U one =
-            folded<U>(static_cast<U>(in_order<U>(now[i]) - in_order<U>(before[i])));
+        const U one = folded<U>(static_cast<U>(in_order<U>(now[i]) - in_order<U>(before[i])));
         block[count++] = one;
         all = static_cast<U>(all | one);
       }
@@ -83,8 +84,8 @@ bool unpack(span<const std::byte> bytes, span<const U> before, std::size_t colum
       const auto width = static_cast<int>(bits.get(width_bits<U>));
       if (width > static_cast<int>(8 * sizeof(U)) || !bits.ok()) return false;
       for (std::size_t count = 0; count < per_block && i < before.size(); ++count, i += columns)
-        out[i] = from_order<U>(static_cast<U>(in_order<U>(before[i]) +
-                                              unfolded<U>(static_cast<U>(bits.get(width)))));
+        out[i] = from_order<U>(
+            static_cast<U>(in_order<U>(before[i]) + unfolded<U>(static_cast<U>(bits.get(width)))));
     }
   return bits.finished();
 }
@@ -141,13 +142,12 @@ class value_delta final : public transmission_filter {
       if (before->size() % (unit_ * columns_) != 0) return undone::damaged;
       auto [bytes, out] = blob::uninitialised(before->size());
       const span<const std::byte> in{message.values.data(), message.values.size()};
-      const bool fits =
-          unit_ == 1   ? unpack(in, before->as<std::uint8_t>(), columns_,
-                                reinterpret_cast<std::uint8_t*>(out))
-          : unit_ == 4 ? unpack(in, before->as<std::uint32_t>(), columns_,
-                                reinterpret_cast<std::uint32_t*>(out))
-                       : unpack(in, before->as<std::uint64_t>(), columns_,
-                                reinterpret_cast<std::uint64_t*>(out));
+      const bool fits = unit_ == 1   ? unpack(in, before->as<std::uint8_t>(), columns_,
+                                              reinterpret_cast<std::uint8_t*>(out))
+                        : unit_ == 4 ? unpack(in, before->as<std::uint32_t>(), columns_,
+                                              reinterpret_cast<std::uint32_t*>(out))
+                                     : unpack(in, before->as<std::uint64_t>(), columns_,
+                                              reinterpret_cast<std::uint64_t*>(out));
       if (!fits) return undone::damaged;
       message.values = std::move(bytes);
     }

@@ -270,6 +270,16 @@ TEST_CASE("a slot that runs ahead of the bound without pulling is put off") {
   CHECK(out.pushes[0].reply.waiting(0).slot() == 1);
 }
 
+TEST_CASE(
+    "where clocks are gathered, a slot may be a few clocks ahead of what the shard has heard") {
+  fixture f(2, true, 0);
+  f.serving();
+  std::uint64_t clock = 0;
+  while (f.push(f.push_header(0, clock)).pushes.empty()) ++clock;  // held until its clock is whole
+  CHECK(clock == 17);
+  CHECK(fixture::outcome(f.push(f.push_header(0, clock))) == pb::LATER);
+}
+
 TEST_CASE("a slot's new life is told where to go on, and its old one is fenced") {
   fixture f(1, false, 0);
   f.serving();

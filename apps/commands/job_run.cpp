@@ -207,7 +207,7 @@ console::run_facts facts_of(const config::Job& job, const dataset& train, const 
   f.servers = job.cluster().servers();
   f.slots = job.cluster().slots();
   f.epochs = job.training().epochs();
-  f.minibatch = job.training().minibatch();
+  f.minibatch = solves_by_blocks(job) ? 0 : job.training().minibatch();
   f.staleness = config::bounded(job) ? std::to_string(job.training().staleness()) : "unbounded";
   f.train_rows = train.rows();
   f.test_rows = test != nullptr ? test->rows() : 0;

@@ -1,6 +1,7 @@
 #include "apps/commands/virtual_job.hpp"
 
 #include "apps/console/totals.hpp"
+#include "apps/console/traffic.hpp"
 #include "core/text.hpp"
 #include "sim/record/chrome_trace.hpp"
 #include "sim/report/page.hpp"
@@ -22,7 +23,7 @@ sim::page_facts page_facts_of(const prepared_job& job, const virtual_run& run) {
   add("seed", std::to_string(f.seed));
   add("cluster", format("%u workers, %u servers, %u slots", f.workers, f.servers, f.slots));
   add("staleness", f.staleness);
-  add("minibatch", human_count(f.minibatch));
+  if (f.minibatch > 0) add("minibatch", human_count(f.minibatch));
   add("epochs", human_count(f.epochs));
   add("rows", human_count(f.train_rows));
   add("virtual time", human_seconds(seconds_of(run.record.virtual_time)));
@@ -31,6 +32,16 @@ sim::page_facts page_facts_of(const prepared_job& job, const virtual_run& run) {
   if (!f.model_digest.empty()) add("model digest", f.model_digest);
   add("trace digest", run.record.trace_digest);
   if (!run.status.text().empty()) add("failure", run.status.text());
+  for (const auto& t : console::over_servers(console::traffic_of(run.status))) {
+    const auto& steps = t.pulls ? f.pull_steps : f.push_steps;
+    if (t.table >= steps.size() || steps[t.table].size() < 2) continue;
+    const auto at = [](const std::vector<std::uint64_t>& counts, std::size_t i) {
+      return i < counts.size() ? counts[i] : 0;
+    };
+    for (std::size_t i = 0; i < steps[t.table].size(); ++i)
+      p.filters.push_back({f.table_names[t.table] + (t.pulls ? ", pulls" : ", pushes"),
+                           steps[t.table][i], at(t.sent, i), at(t.received, i)});
+  }
   return p;
 }
 

@@ -65,6 +65,26 @@ json traffic_of(const pb::JobStatus& status, const run_facts& facts) {
   return json::array(items);
 }
 
+// Over all tables, directions and servers: before any filter, and as sent.
+json filtered_of(const pb::JobStatus& status) {
+  std::uint64_t workers[2] = {0, 0}, servers[2] = {0, 0};
+  for (const auto& t : console::traffic_of(status)) {
+    if (!t.sent.empty()) workers[0] += t.sent.front(), workers[1] += t.sent.back();
+    if (!t.received.empty()) servers[0] += t.received.front(), servers[1] += t.received.back();
+  }
+  const auto both = [](const std::uint64_t before, const std::uint64_t sent) {
+    json_object o;
+    o.add("before", json::of(before));
+    o.add("sent", json::of(sent));
+    return o.value();
+  };
+  json_object o;
+  o.add("by_workers", both(workers[0], workers[1]));
+  o.add("by_servers", both(servers[0], servers[1]));
+  o.add("by_both", both(workers[0] + servers[0], workers[1] + servers[1]));
+  return o.value();
+}
+
 json slots_of(const pb::JobStatus& status) {
   std::vector<json> items;
   for (const auto& slot : status.slots()) {
@@ -128,7 +148,7 @@ std::string json_result(const pb::JobStatus& status, const run_facts& facts,
   add("workers", json::of(std::uint64_t{facts.workers}));
   add("servers", json::of(std::uint64_t{facts.servers}));
   add("epochs", json::of(facts.epochs));
-  add("minibatch", json::of(facts.minibatch));
+  add("minibatch", facts.minibatch > 0 ? json::of(facts.minibatch) : json());
   add("staleness", json::of(facts.staleness));
   add("train_rows", json::of(facts.train_rows));
   add("test_rows", json::of(facts.test_rows));
@@ -140,6 +160,7 @@ std::string json_result(const pb::JobStatus& status, const run_facts& facts,
   add("stopped_early", json::of(status.stopped_early()));
   add("converged", json::of(status.converged()));
   add("traffic", traffic_of(status, facts));
+  add("filtered", filtered_of(status));
   add("features", facts.features > 0 ? json::of(facts.features) : json());
   add("tables", tables_of(status, facts));
   add("slots", json::of(std::uint64_t{facts.slots}));

@@ -238,7 +238,7 @@ std::string summary_table(const pb::JobStatus& status, const run_facts& facts) {
                       " negative rows dropped; predicted odds are corrected for them");
   p.add("cluster", counted(facts.workers, "worker") + ", " + counted(facts.servers, "server") +
                        ", " + counted(facts.slots, "slot") + ", staleness " + facts.staleness +
-                       ", minibatch " + human_count(facts.minibatch));
+                       (facts.minibatch > 0 ? ", minibatch " + human_count(facts.minibatch) : ""));
   add_training(p, status, sum, facts);
   add_evaluations(p, status, facts);
   add_metrics(p, status);

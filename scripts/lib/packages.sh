@@ -38,6 +38,8 @@ test  iproute2                     networks of the tests' own, to cut
 test  openssh-server               nodes that are started by ssh
 fuzz  clang                        libFuzzer, which the fuzzers are built with
 fuzz  libclang-rt-14-dev           its run time
+plot  gnuplot-nox                  draws the plots of experiments
+plot  jq                           reads results for them
 lint  clang-format                 the layout of code
 lint  clang-tidy                   finds what compilers let pass
 lint  shellcheck                   the same for scripts

@@ -5,6 +5,7 @@
 //
 // A pure function of its arguments, byte for byte.
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,9 +15,16 @@
 
 namespace troupe::sim {
 
+// Bytes that a filter left of a table's pushes or pulls.
+struct page_filter {
+  std::string traffic, step;  // "weights, pushes"; "raw" or the filter
+  std::uint64_t by_workers = 0, by_servers = 0;
+};
+
 struct page_facts {
   std::string title;
   std::vector<std::pair<std::string, std::string>> rows;  // name and value, in this order
+  std::vector<page_filter> filters = {};                  // in the order in which they work
 };
 
 // False where the build left the pages out (-DTROUPE_REPORT=OFF).

@@ -281,6 +281,12 @@
   const trafficRow = (t) => [t[0], count(t[1]), bytes(t[2]), count(t[3]), count(t[4])];
   table("kind-table", trafficHeads("kind"), data.kinds.slice().sort((a, b) => b[2] - a[2]).map(trafficRow), "Nothing was sent.");
   table("link-table", trafficHeads("link"), data.links.map(trafficRow), "Nothing was sent.");
+  if (data.filters.length === 0) byId("filters").remove();
+  else table("filter-table", { names: ["traffic", "after", "by workers", "by servers", "of raw"], numbersFrom: 2 },
+    data.filters.map(([traffic, step, workers, servers]) => {
+      const raw = data.filters.find((f) => f[0] === traffic);
+      return [traffic, step, bytes(workers), bytes(servers), percent((workers + servers) / Math.max(1, raw[2] + raw[3]))];
+    }), "Nothing was sent.");
   table("event-table", { names: ["at", "node", "event"], numbersFrom: 9 },
     data.events.map((e) => [seconds(e[0]), e[1], e[2]])
       .concat(data.moreEvents > 0 ? [["", "", `and ${count(data.moreEvents)} more`]] : []),

@@ -108,6 +108,10 @@ std::string page_data(const run_record& run, const page_facts& facts) {
   out += ",\"facts\":" + list(facts.rows, [](const auto& row) {
            return "[" + quoted(row.first) + "," + quoted(row.second) + "]";
          });
+  out += ",\"filters\":" + list(facts.filters, [](const page_filter& f) {
+           return "[" + quoted(f.traffic) + "," + quoted(f.step) + "," + number(f.by_workers) +
+                  "," + number(f.by_servers) + "]";
+         });
   out += ",\"seconds\":" + seconds(run.virtual_time);
   out += ",\"column\":" + seconds(run.bars.column);
   out += ",\"nodes\":" + nodes_of(run);

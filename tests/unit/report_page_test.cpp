@@ -43,12 +43,17 @@ google::protobuf::Struct parsed(const std::string& json) {
 }  // namespace
 
 TEST_CASE("a page's data are valid JSON and cannot end their element") {
-  const auto data = page_data(small_run(), {"a </title> of <mine>", {{"seed", "1"}}});
+  const auto data =
+      page_data(small_run(), {"a </title> of <mine>",
+                              {{"seed", "1"}},
+                              {{"<w>, pushes", "raw", 7, 0}, {"<w>, pushes", "zstd", 5, 0}}});
   CHECK(data.find("</") == std::string::npos);
   const auto s = parsed(data);
   CHECK(s.fields().at("title").string_value() == "a </title> of <mine>");
   CHECK(s.fields().at("events").list_value().values(0).list_value().values(2).string_value() ==
         "says </script><b>\"hello\"\n");
+  CHECK(s.fields().at("filters").list_value().values(1).list_value().values(1).string_value() ==
+        "zstd");
   CHECK(s.fields().at("nodes").list_value().values_size() == 3);
   // All compute; all transfer; all waiting.
   CHECK(s.fields().at("nodes").list_value().values(0).list_value().values(5).string_value() ==

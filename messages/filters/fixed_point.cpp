@@ -146,8 +146,12 @@ class fixed_rounding final : public value_filter {
     for (auto i = from; i < end; i += columns) {
       if (numbers[i] == 0) continue;  // its sign stays
       const double scaled = static_cast<double>(numbers[i]) * inverse;
-      const double code =
-          std::floor(scaled + unit_interval(splitmix64(seed ^ (i * 0x9E3779B97F4A7C15ull))));
+      // Rounded down, as a number above zero is when it is made whole. The draw has 24 bits, so
+      // that a whole number and a draw add up exactly, and a whole number stays.
+      const double draw =
+          static_cast<double>(splitmix64(seed ^ (i * 0x9E3779B97F4A7C15ull)) >> 40) * 0x1p-24;
+      constexpr int above_all = 2 * (most + 1);
+      const int code = static_cast<int>(scaled + draw + above_all) - above_all;
       numbers[i] = static_cast<T>(code * unit);
     }
   }
@@ -206,6 +210,7 @@ class fixed_packing final : public transmission_filter {
     std::size_t begin = from;
     int low = std::numeric_limits<int>::max();
     double largest = 0;
+    double limit = 0;  // what fits beside the lowest bit
     const auto close = [&](std::size_t end) {
       const int exponent = largest > 0 ? low : 0;
       if (exponent < std::numeric_limits<std::int16_t>::min()) return;
@@ -221,11 +226,16 @@ class fixed_packing final : public transmission_filter {
       const auto x = static_cast<double>(in[i]);
       if (x == 0) continue;
       const int its_low = lowest_bit(x);
+      if (its_low >= low && std::fabs(x) <= limit) {
+        largest = std::max(largest, std::fabs(x));
+        continue;
+      }
       const int new_low = std::min(low, its_low);
       const double new_largest = std::max(largest, std::fabs(x));
       if (new_largest <= std::ldexp(static_cast<double>(most), new_low)) {
         low = new_low;
         largest = new_largest;
+        limit = std::ldexp(static_cast<double>(most), low);
         continue;
       }
       if (std::fabs(x) > std::ldexp(static_cast<double>(most), its_low)) return false;
@@ -234,6 +244,7 @@ class fixed_packing final : public transmission_filter {
       begin = i;
       low = its_low;
       largest = std::fabs(x);
+      limit = std::ldexp(static_cast<double>(most), low);
     }
     if (begin < in.size()) close(in.size());
     return true;

@@ -47,7 +47,9 @@ std::vector<payload> drawn_messages(bool keys_repeat) {
   return all;
 }
 
-std::size_t size_of(const payload& p) { return p.keys.size() + p.values.size(); }
+std::size_t size_of(const payload& p) {
+  return p.keys.size() + p.values.size();
+}
 
 double copied_per_second(const std::vector<payload>& all) {
   std::vector<std::byte> to(size_of(all[0]));
@@ -150,8 +152,8 @@ bool measure_one_process() {
     for (int side = 0; side < 5; ++side) {
       auto app = std::make_shared<pushing_application>();
       app->l.pushes = 400;
-      const auto status = run_local_cluster(
-          cluster_of(app, all_sides[side].filters, all_sides[side].forced));
+      const auto status =
+          run_local_cluster(cluster_of(app, all_sides[side].filters, all_sides[side].forced));
       if (status.phase() != pb::JobStatus::FINISHED) {
         std::fprintf(stderr, "filters_bench: %s\n", status.text().c_str());
         return false;
@@ -164,7 +166,8 @@ bool measure_one_process() {
   }
   std::printf("\n%-24s | %12s %9s\n", "pushes in one process", "Mkeys/s", "/ none");
   for (int side = 0; side < 5; ++side)
-    std::printf("%-24s | %12.1f %9.2f\n", all_sides[side].name, median(rate[side]), median(ratio[side]));
+    std::printf("%-24s | %12.1f %9.2f\n", all_sides[side].name, median(rate[side]),
+                median(ratio[side]));
   return true;
 }
 

@@ -30,6 +30,11 @@ class byte_writer {
     put(static_cast<std::uint32_t>(text.size()));
     append(text.data(), text.size());
   }
+  // Seven bits to a byte, the low ones first; the high bit says that more come.
+  void put_short(std::uint64_t number) {
+    for (; number >= 0x80; number >>= 7) put(static_cast<std::uint8_t>(number | 0x80));
+    put(static_cast<std::uint8_t>(number));
+  }
   void append(const void* data, std::size_t size) {
     if (size == 0) return;
     const auto* from = static_cast<const std::byte*>(data);
@@ -66,6 +71,16 @@ class byte_reader {
     if (count)
       std::memcpy(items.data(), bytes_.data() + at_ - count * sizeof(T), count * sizeof(T));
     return items;
+  }
+  std::uint64_t get_short() {
+    std::uint64_t number = 0;
+    for (int at = 0; at < 64; at += 7) {
+      const auto byte = get<std::uint8_t>();
+      number |= static_cast<std::uint64_t>(byte & 0x7f) << at;
+      if (byte < 0x80) return number;
+    }
+    ok_ = false;
+    return 0;
   }
   std::string get_text() {
     const auto size = get<std::uint32_t>();

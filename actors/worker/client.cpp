@@ -117,7 +117,7 @@ ticket kv_client::push(std::size_t table, key_set keys, blob values, push_option
   }
   if (table < push_filters_.size() && !push_filters_[table].empty() && r.keys.size() > 0) {
     payload rows{r.keys.bytes(), std::move(r.values)};
-    push_filters_[table].apply(rows, {seed_, slot_->slot, clock_, index_});
+    push_filters_[table].apply(rows, {seed_, slot_->slot, clock_, index_, clock_ + 1 == clocks_});
     r.keys = key_set::of_positions(std::move(rows.keys));
     r.values = std::move(rows.values);
   }

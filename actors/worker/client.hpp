@@ -134,10 +134,11 @@ class kv_client {
             std::optional<slot_identity> slot, meter& work_done);
 
   // Lossy filters of pushes, by table, which a push goes through once, before it is cut. None:
-  // there are none. `seed` is the job's.
-  void filter_pushes(std::vector<value_chain> filters, std::uint64_t seed) {
+  // there are none. `seed` is the job's; from clock `clocks` on the slot pushes no more.
+  void filter_pushes(std::vector<value_chain> filters, std::uint64_t seed, std::uint64_t clocks) {
     push_filters_ = std::move(filters);
     seed_ = seed;
+    clocks_ = clocks;
   }
   // Before any other call, and whenever the scheduler publishes a new one. A slot's requests fail
   // with errc::stale when their shards are no more: the job has gone back without them.
@@ -258,6 +259,7 @@ class kv_client {
   const std::optional<slot_identity> slot_;
   meter& meter_;
   std::vector<value_chain> push_filters_;
+  std::uint64_t clocks_ = 0;
   std::uint64_t seed_ = 0;
   view view_;
   instant now_;

@@ -74,10 +74,11 @@ void worker_state::on_assign(const pb::Assignment& assignment) {
   settings.client = client_settings_of(*plan_);
   settings.window = window_of(*plan_);
   const auto who = next_talker_++;
+  auto program = setup_.app->slot(assignment.slot(), *env_.work_done);
+  const auto clocks = program->clocks();
   auto loop = std::make_unique<slot_loop>(settings, table_shapes_of(*plan_), std::move(*present),
-                                          setup_.app->slot(assignment.slot(), *env_.work_done),
-                                          *setup_.faults, *env_.work_done);
-  loop->kv().filter_pushes(push_filters_of(*plan_), plan_->seed());
+                                          std::move(program), *setup_.faults, *env_.work_done);
+  loop->kv().filter_pushes(push_filters_of(*plan_), plan_->seed(), clocks);
   loop->go_by(assignment.stages());
   loop->halt_at(limit_of(assignment), now_of(self_));
   slots_.emplace(who, std::move(loop)).first->second->start(now_of(self_));

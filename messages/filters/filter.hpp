@@ -58,6 +58,7 @@ struct filter_moment {
   std::uint32_t slot = 0;
   std::uint64_t clock = 0;
   std::uint32_t index = 0;  // of the push within its clock
+  bool final = false;       // the slot pushes no more after this clock
 };
 
 class value_filter {

@@ -9,7 +9,8 @@
 // exactly, in runs of numbers that share a scale. The columns of a row (at most four) have runs of
 // their own.
 //
-//   of each column   u32 runs, then of each: u8 its kind, i16 exponent, u32 length; then all codes
+//   of each column   runs, then of each: u8 its kind, i16 exponent, and, but for the last, its
+//                    length (counts in 7 bits to a byte); then all codes
 //
 // The most negative code is the negative zero.
 
@@ -188,17 +189,18 @@ class fixed_packing final : public transmission_filter {
       const bool fits = place_.bound(c % place_.numbers) ? power_runs(in, c, columns, codes)
                                                          : linear_runs(in, c, columns, codes);
       if (!fits) return false;
-      head.put(static_cast<std::uint32_t>(runs_.size()));
-      for (const auto& r : runs_) {
-        head.put(static_cast<std::uint8_t>(r.kind));
-        head.put(r.exponent);
-        head.put(r.length);
+      head.put_short(runs_.size());
+      for (std::size_t r = 0; r < runs_.size(); ++r) {
+        head.put(static_cast<std::uint8_t>(runs_[r].kind));
+        head.put(runs_[r].exponent);
+        if (r + 1 < runs_.size()) head.put_short(runs_[r].length);
       }
     }
     head.put_all(span<const Code>(codes));
     if (head.size() + 8 >= message.values.size()) return false;
-    const auto count = static_cast<std::uint32_t>(in.size());
-    notes.assign(reinterpret_cast<const char*>(&count), sizeof count);
+    byte_writer note;
+    note.put_short(in.size());
+    notes.assign(reinterpret_cast<const char*>(note.bytes().data()), note.size());
     message.values = blob::copy_of(span<const std::byte>(head.bytes()));
     return true;
   }
@@ -293,27 +295,27 @@ class fixed_packing final : public transmission_filter {
 
   template <class T>
   undone unpack(payload& message, const std::string& notes) {
-    std::uint32_t count = 0;
-    if (notes.size() != sizeof count) return undone::damaged;
-    std::memcpy(&count, notes.data(), sizeof count);
+    byte_reader note({reinterpret_cast<const std::byte*>(notes.data()), notes.size()});
+    const auto count = note.get_short();
     const auto columns = columns_of(place_);
-    if (count / 4 > message.values.size() || count % columns != 0 ||
+    if (!note.finished() || count / 4 > message.values.size() || count % columns != 0 ||
         count > blob::max_size / sizeof(T))
       return undone::damaged;
     byte_reader in({message.values.data(), message.values.size()});
     std::vector<std::vector<run>> runs(columns);
     for (auto& of : runs) {
-      const auto number = in.get<std::uint32_t>();
-      if (number > in.remaining() / 7) return undone::damaged;
-      std::uint64_t length = 0;
-      for (std::uint32_t r = 0; r < number; ++r) {
+      const auto number = in.get_short();
+      if (number > in.remaining() / 3) return undone::damaged;
+      std::uint64_t left = count / columns;
+      for (std::uint64_t r = 0; r < number; ++r) {
         const auto kind = in.get<std::uint8_t>();
         const auto exponent = in.get<std::int16_t>();
-        of.push_back({static_cast<run_kind>(kind), exponent, in.get<std::uint32_t>()});
-        if (kind > 1) return undone::damaged;
-        length += of.back().length;
+        const auto length = r + 1 < number ? in.get_short() : left;
+        if (kind > 1 || length > left) return undone::damaged;
+        of.push_back({static_cast<run_kind>(kind), exponent, static_cast<std::uint32_t>(length)});
+        left -= length;
       }
-      if (length != count / columns) return undone::damaged;
+      if (left > 0) return undone::damaged;
     }
     const auto codes = in.get_all<Code>(count);
     if (!in.finished()) return undone::damaged;

@@ -256,17 +256,20 @@ TEST_CASE("stochastic rounding and random skips leave the expectation as it is")
   // 10^5 draws of the same row; the deviation is within 5 standard errors.
   constexpr int draws = 100000;
   const std::vector<float> values{0.3f, -1.7f, 0.001f, 2.0f};
-  for (const std::string name : {"fixed8", "random_skip"}) {
+  for (const std::string name : {"fixed8", "random_skip", "random_skip by size"}) {
     CAPTURE(name);
     std::vector<double> sums(values.size()), squares(values.size());
+    std::size_t sent = 0;
     const auto keys = positions(4, 1);
-    const auto filter = lossy(name, place_of(1),
-                              name == "fixed8" ? filter_numbers{} : filter_numbers{{"skip", 0.75}});
+    const auto filter = name == "fixed8" ? lossy(name, place_of(1))
+                                         : lossy("random_skip", place_of(1),
+                                                 {{"skip", 0.75}, {"by_size", name.size() > 12}});
     for (int i = 0; i < draws; ++i) {
       payload rows{blob_of(keys), blob_of(values)};
       filter->apply(rows, {1, 0, static_cast<std::uint64_t>(i), 0});
       const auto left = items_of<position>(rows.keys);
       const auto got = items_of<float>(rows.values);
+      sent += left.size();
       for (std::size_t r = 0; r < left.size(); ++r) {
         const auto at =
             static_cast<std::size_t>(std::find(keys.begin(), keys.end(), left[r]) - keys.begin());
@@ -279,6 +282,7 @@ TEST_CASE("stochastic rounding and random skips leave the expectation as it is")
       const double spread = std::sqrt(std::max(0.0, squares[i] / draws - mean * mean) / draws);
       CHECK(std::fabs(mean - static_cast<double>(values[i])) <= 5 * spread + 1e-9);
     }
+    if (name != "fixed8") CHECK(std::fabs(static_cast<double>(sent) / draws - 1) < 0.02);
   }
 }
 
@@ -325,5 +329,17 @@ TEST_CASE("what is not significant is kept and comes later: nothing is lost") {
       for (const auto& [key, sum] : pushed) REQUIRE(std::fabs(sum - delivered[key]) < 2);
     }
     CHECK(rows_out * 2 < rows_in);
+    // The last clock brings the rest.
+    const std::vector<position> key = positions(50, 3, 100);
+    payload rows{blob_of(std::vector<position>{key[7]}),
+                 doubles ? blob_of(std::vector<double>{1}) : blob_of(std::vector<float>{1})};
+    pushed[key[7]] += 1;
+    filter->apply(rows, {1, 0, 200, 0, true});
+    const auto left = items_of<position>(rows.keys);
+    CHECK(std::is_sorted(left.begin(), left.end()));
+    for (std::size_t i = 0; i < left.size(); ++i)
+      delivered[left[i]] += doubles ? items_of<double>(rows.values)[i]
+                                    : static_cast<double>(items_of<float>(rows.values)[i]);
+    for (const auto& [its, sum] : pushed) CHECK(sum == delivered[its]);
   }
 }

@@ -146,8 +146,11 @@ class fixed_rounding final : public value_filter {
     for (auto i = from; i < end; i += columns) {
       if (numbers[i] == 0) continue;  // its sign stays
       const double scaled = static_cast<double>(numbers[i]) * inverse;
-      const double code =
-          std::floor(scaled + unit_interval(splitmix64(seed ^ (i * 0x9E3779B97F4A7C15ull))));
+      // What is a whole number already stays, whatever is drawn.
+      const double below = std::floor(scaled);
+      const bool up = unit_interval(splitmix64(seed ^ (i * 0x9E3779B97F4A7C15ull))) >=
+                      1 - (scaled - below);
+      const double code = up ? below + 1 : below;
       numbers[i] = static_cast<T>(code * unit);
     }
   }

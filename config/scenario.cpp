@@ -36,6 +36,10 @@ std::vector<misfit> misfits_of(const Scenario& s, const scenario_words& words) {
   if (w.restore_at_size() > 0 && s.cluster().checkpoint_every() == 0)
     add("workload.restore_at",
         "without checkpoints (cluster.checkpoint_every) nothing is restored");
+  for (const bool pulls : {false, true})
+    if (const auto text = words.misfit_of_filters ? words.misfit_of_filters(s, pulls) : "";
+        !text.empty())
+      add(pulls ? "filters.pull" : "filters.push", text);
   for (int i = 0; i < s.faults_size(); ++i) {
     const auto& f = s.faults(i);
     const auto key = [&](const char* name) { return format("faults[%d].%s", i + 1, name); };

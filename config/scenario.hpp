@@ -2,6 +2,7 @@
 // A chaos scenario as a file: TOML text in, a checked config::Scenario out, with every default
 // filled in. The schema is config/scenario.proto. Durations are nanoseconds, sizes bytes.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,9 +13,11 @@
 
 namespace troupe::config {
 
-// What a scenario may name beyond its schema: kinds of faults, states of the protocol.
+// What a scenario may name beyond its schema: kinds of faults, states of the protocol, filters.
 struct scenario_words {
   std::vector<std::string> kinds, states;
+  // Why the scenario's chain of filters, of pushes or of pulls, cannot be; empty: it can.
+  std::function<std::string(const Scenario&, bool pulls)> misfit_of_filters;
 };
 
 // Errors begin "chaos.toml:12:3: "; all faults of a file are told at once.

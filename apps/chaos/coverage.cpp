@@ -5,6 +5,7 @@
 
 #include "actors/supervision/landmarks.hpp"
 #include "core/text.hpp"
+#include "messages/filters/registry.hpp"
 
 namespace troupe::chaos {
 
@@ -25,6 +26,23 @@ std::vector<cell> thin_cells(const coverage& covered, std::uint64_t least) {
     if (found == covered.end() || found->second < least) thin.push_back(c);
   }
   return thin;
+}
+
+std::vector<std::string> thin_filters(const filters_met& met, std::uint64_t least) {
+  std::vector<std::string> thin;
+  for (const auto& name : filter_registry::global().names()) {
+    const auto found = met.find(name);
+    if (found == met.end() || found->second < least) thin.push_back(name);
+  }
+  return thin;
+}
+
+std::string filters_line(const filters_met& met) {
+  std::string text;
+  for (const auto& [name, runs] : met)
+    text += format("%s%s %llu", text.empty() ? "" : ", ", name.c_str(),
+                   static_cast<unsigned long long>(runs));
+  return "filters, in runs with a fault: " + (text.empty() ? "none" : text);
 }
 
 std::string coverage_table(const coverage& covered) {

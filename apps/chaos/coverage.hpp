@@ -14,6 +14,12 @@ const std::vector<cell>& all_cells();
 
 // Cells with fewer than `least`.
 std::vector<cell> thin_cells(const coverage& covered, std::uint64_t least);
+// In how many runs with a fault that struck a filter was in a chain, by its name.
+using filters_met = std::map<std::string, std::uint64_t>;
+// Filters there are that were met less often than `least`.
+std::vector<std::string> thin_filters(const filters_met& met, std::uint64_t least);
+std::string filters_line(const filters_met& met);
+
 // A table for people: kinds across, states down.
 std::string coverage_table(const coverage& covered);
 

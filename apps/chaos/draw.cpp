@@ -4,8 +4,11 @@
 
 #include "actors/supervision/landmarks.hpp"
 #include "apps/chaos/coverage.hpp"
+#include "apps/chaos/workload/table_filters.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
+#include "messages/filters/filter_text.hpp"
+#include "messages/filters/registry.hpp"
 
 namespace troupe::chaos {
 namespace {
@@ -13,7 +16,7 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 
 const config::Scenario& defaults() {
-  static const auto scenario = *config::parse_scenario("[[faults]]\n", "", {{"kill"}, {}});
+  static const auto scenario = *config::parse_scenario("[[faults]]\n", "", {{"kill"}, {}, {}});
   return scenario;
 }
 
@@ -48,6 +51,7 @@ class drawing {
       default:
         for (auto more = random_.below(4); more > 0; --more) strike_at_random();
     }
+    draw_filters();
     s_.mutable_expect()->set_least_faults(0);  // chance may withhold them all
     return std::move(s_);
   }
@@ -85,6 +89,45 @@ class drawing {
     w.set_key_space(static_cast<std::uint64_t>(between(10, 300)));
     w.set_clock_time(between(3, 15) * ms / 10);
     w.set_updater(one_of<const char*>({"adagrad", "ftrl", "sgd"}));
+  }
+
+  // From numbers of their own: what else a seed draws does not depend on filters.
+  void draw_filters() {
+    random_source own(seed_of(302, seed_));
+    if (own.below(2) == 0) return;
+    draw_chain(own, direction::push, *s_.mutable_filters()->mutable_push());
+    draw_chain(own, direction::pull, *s_.mutable_filters()->mutable_pull());
+    // Caches have something to find where keys come again.
+    if (own.below(3) > 0) s_.mutable_workload()->set_key_sets(1 + own.below(6));
+  }
+
+  // Of any length up to four, in any order that can be.
+  void draw_chain(random_source& own, direction way, filter_texts& chain) {
+    const auto length = own.below(5);
+    auto known = filter_registry::global().names();
+    do {
+      chain.Clear();
+      for (std::size_t i = 0; i < length; ++i) {
+        std::swap(known[i], known[i + own.below(known.size() - i)]);
+        *chain.Add() = known[i] + numbers_of(known[i], own);
+      }
+    } while (!misfit_of_filters(s_, way).empty());
+  }
+
+  // Messages are small here: as they come, caches and compression would pass most of them over.
+  static std::string numbers_of(const std::string& filter, random_source& own) {
+    const auto draw = own.below(1000);
+    const auto number = static_cast<int>(draw / 4);
+    if (draw % 4 == 0) return "";
+    if (filter == "key_cache") return format(" least_keys=%d", 3 + number % 3);
+    if (filter == "zstd") return format(" level=%d least_bytes=%d", 1 + number % 6, number);
+    if (filter == "lz4") return format(" least_bytes=%d", number);
+    if (filter == "fixed8" || filter == "fixed16") return format(" block=%d", 1 + number % 16);
+    if (filter == "random_skip") return format(" skip=0.%d", 1 + number % 5);
+    if (filter == "significant")
+      return number % 2 == 0 ? format(" threshold=0.0%d", 1 + number % 9)
+                             : format(" relative=0.%d", 1 + number % 9);
+    return "";
   }
 
   config::Fault& add(fault_kind kind, const std::string& node) {

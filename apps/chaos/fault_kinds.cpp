@@ -1,6 +1,7 @@
 #include "apps/chaos/fault_kinds.hpp"
 
 #include "actors/supervision/landmarks.hpp"
+#include "apps/chaos/workload/table_filters.hpp"
 
 namespace troupe::chaos {
 namespace {
@@ -119,6 +120,9 @@ config::scenario_words all_words() {
   config::scenario_words words;
   for (const auto& k : kinds) words.kinds.emplace_back(k.name);
   for (const auto* state : landmark::all) words.states.emplace_back(state);
+  words.misfit_of_filters = [](const config::Scenario& s, bool pulls) {
+    return misfit_of_filters(s, pulls ? direction::pull : direction::push);
+  };
   return words;
 }
 

@@ -125,6 +125,17 @@ void judge::end(const pb::JobStatus& status, bool in_time, instant at, run_outco
   into.metrics["failovers"] = status.failovers();
   into.metrics["restarts"] = status.restarts();
   into.metrics["generations"] = status.generation();
+  // Of slots' present lives, before and after filters.
+  double raw = 0, filtered = 0;
+  for (const auto& slot : status.slots())
+    for (const auto& t : slot.traffic())
+      for (const auto* counts : {&t.sent(), &t.received()})
+        if (!counts->empty()) {
+          raw += static_cast<double>(*counts->begin());
+          filtered += static_cast<double>(*counts->rbegin());
+        }
+  into.metrics["bytes"] = raw;
+  into.metrics["bytes_filtered"] = filtered;
   add_recoveries(into);
 }
 

@@ -1,6 +1,7 @@
 #include "apps/chaos/scenario_cluster.hpp"
 
 #include "actors/scheduler/checkpoint_store.hpp"
+#include "apps/chaos/workload/table_filters.hpp"
 
 namespace troupe::chaos {
 namespace {
@@ -60,7 +61,9 @@ cluster_settings cluster_of(const config::Scenario& s, const plan& faults,
   job.plan.set_bounded(s.workload().staleness() >= 0);
   if (job.plan.bounded())
     job.plan.set_staleness(static_cast<std::uint64_t>(s.workload().staleness()));
-  *job.plan.add_tables() = what->table();
+  *job.plan.add_tables() = table_of(s, *what);
+  // Also between nodes of one machine: else nothing were tried there.
+  job.plan.set_filters_everywhere(true);
   *job.plan.mutable_timings() = timings_of(s, choices.stretch);
   job.servers = static_cast<std::uint32_t>(static_cast<std::int32_t>(s.cluster().servers()) +
                                            choices.more_servers);

@@ -16,6 +16,7 @@ class shrinker {
   config::Scenario run() {
     for (bool smaller = true; smaller && !spent();) {
       smaller = fewer_faults();
+      smaller |= fewer_filters();
       smaller |= shorter();
       smaller |= fewer_nodes();
       smaller |= simpler();
@@ -51,6 +52,26 @@ class shrinker {
         if (!gone) from += size;
       }
     any |= try_change([](config::Scenario& s) { s.mutable_workload()->clear_restore_at(); });
+    return any;
+  }
+
+  // A chain that has lost some is still in a right order.
+  bool fewer_filters() {
+    bool any = try_change([](config::Scenario& s) {
+      s.mutable_filters()->clear_push();
+      s.mutable_filters()->clear_pull();
+    });
+    for (const bool pulls : {false, true}) {
+      const auto chain = [pulls](config::Scenario& s) {
+        return pulls ? s.mutable_filters()->mutable_pull() : s.mutable_filters()->mutable_push();
+      };
+      for (int i = 0; i < chain(best_)->size();) {
+        const bool gone =
+            try_change([&](config::Scenario& s) { chain(s)->DeleteSubrange(i, 1); });
+        any |= gone;
+        if (!gone) ++i;
+      }
+    }
     return any;
   }
 
@@ -92,6 +113,7 @@ class shrinker {
     bool any =
         try_change([](config::Scenario& s) { s.mutable_cluster()->set_checkpoint_every(0); });
     any |= try_change([](config::Scenario& s) { s.mutable_network()->set_jitter(0); });
+    any |= try_change([](config::Scenario& s) { s.mutable_workload()->set_key_sets(0); });
     for (int i = 0; i < best_.faults_size(); ++i)
       any |= best_.faults(i).occurrence() > 1 &&
              try_change([i](config::Scenario& s) { s.mutable_faults(i)->set_occurrence(1); });

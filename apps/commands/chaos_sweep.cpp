@@ -16,6 +16,7 @@
 #include "apps/chaos/shrink.hpp"
 #include "apps/chaos/strike.hpp"
 #include "apps/chaos/virtual_target.hpp"
+#include "apps/chaos/workload/table_filters.hpp"
 #include "apps/commands/command.hpp"
 #include "apps/commands/commit.hpp"
 #include "apps/commands/job_run.hpp"
@@ -36,6 +37,11 @@ struct asked_run {
   std::string replay;  // the command that does it again
   config::Scenario scenario;
 };
+
+std::string titled(const asked_run& a) {
+  const auto filters = chaos::describe_filters(a.scenario);
+  return filters.empty() ? a.name : a.name + ", " + filters;
+}
 
 class sweep {
  public:
@@ -76,6 +82,7 @@ class sweep {
   std::vector<chaos::brief_outcome> failures_;
   std::vector<chaos::tested> cases_;
   chaos::coverage covered_;
+  chaos::filters_met filters_;
   std::uint64_t done_ = 0, faults_ = 0, withheld_ = 0, pushes_ = 0;
   duration virtual_time_{};
 };
@@ -133,6 +140,8 @@ bool sweep::on_end(const chaos::brief_outcome& e) {
   pushes_ += e.pushes;
   virtual_time_ += e.took;
   for (const auto& [cell, n] : e.covered) covered_[cell] += n;
+  if (e.faults > 0)
+    for (const auto& filter : chaos::filters_in(asked(e.number).scenario)) ++filters_[filter];
   if (!o_.junit.empty() || !o_.json.empty() || !o_.random)
     cases_.push_back({asked(e.number).name, seconds_of(e.took),
                       e.ok() ? "" : e.first->promise + ": " + e.first->text});
@@ -203,12 +212,12 @@ result<chaos::run_outcome> sweep::run_for_real(const asked_run& a, std::uint64_t
         1, format("  at its end no process held more than %.1f MB and %.0f descriptors more "
                   "than at its begin\n",
                   m.at("most_bytes_more") * 1e-6, m.at("most_descriptors_more")));
-  const auto text = chaos::timeline_text(a.name, *outcome);
+  const auto text = chaos::timeline_text(titled(a), *outcome);
   if (!o_.timeline.empty()) {
     const bool html =
         o_.timeline.size() > 5 && o_.timeline.substr(o_.timeline.size() - 5) == ".html";
     if (auto w = write_text_atomically(*files_, o_.timeline,
-                                       html ? chaos::timeline_page(a.name, *outcome) : text);
+                                       html ? chaos::timeline_page(titled(a), *outcome) : text);
         !w)
       return w.failure();
   }
@@ -219,7 +228,7 @@ result<chaos::run_outcome> sweep::run_for_real(const asked_run& a, std::uint64_t
 // The history that shows it, and the smallest scenario that still does.
 void sweep::look_closer(const chaos::brief_outcome& failed) {
   const auto a = asked(failed.number);
-  const auto headline = format("\n%s, %s (%s)\nreplay: %s\n", a.name.c_str(), build_version(),
+  const auto headline = format("\n%s, %s (%s)\nreplay: %s\n", titled(a).c_str(), build_version(),
                                build_commit(), a.replay.c_str());
   console::write_to(1, headline + "\nBROKEN: " + failed.first->promise + "\n  " +
                            failed.first->text +
@@ -278,6 +287,8 @@ result<void> sweep::write_files(double took) const {
       c.add("count", json::of(n));
       cells.push_back(c.value());
     }
+    console::json_object filters;
+    for (const auto& [name, n] : filters_) filters.add(name, json::of(n));
     for (const auto& f : failures_) {
       console::json_object b;
       b.add("run", json::of(asked(f.number).name));
@@ -298,6 +309,7 @@ result<void> sweep::write_files(double took) const {
     page.add("cluster_seconds", json::of(seconds_of(virtual_time_)));
     page.add("wall_seconds", json::of(took));
     page.add("coverage", json::array(cells));
+    page.add("filters", filters.value());
     if (auto w = write_text_atomically(*files_, o_.json, page.page()); !w) return w;
   }
   if (!o_.timeline.empty() && o_.where == chaos::target::in_virtual_time) {
@@ -310,7 +322,7 @@ result<void> sweep::write_files(double took) const {
     const bool html =
         o_.timeline.size() > 5 && o_.timeline.substr(o_.timeline.size() - 5) == ".html";
     const auto text =
-        html ? chaos::timeline_page(a.name, *outcome) : chaos::timeline_text(a.name, *outcome);
+        html ? chaos::timeline_page(titled(a), *outcome) : chaos::timeline_text(titled(a), *outcome);
     if (auto w = write_text_atomically(*files_, o_.timeline, text); !w) return w;
   }
   return {};
@@ -320,7 +332,12 @@ int sweep::conclude(double took) {
   const auto thin = o_.random && o_.least_coverage > 0
                         ? chaos::thin_cells(covered_, o_.least_coverage)
                         : std::vector<chaos::cell>();
-  if (o_.random && count() > 1) console::write_to(1, "\n" + chaos::coverage_table(covered_) + "\n");
+  const auto thin_filters = o_.random && o_.least_coverage > 0
+                                ? chaos::thin_filters(filters_, o_.least_coverage)
+                                : std::vector<std::string>();
+  if (o_.random && count() > 1)
+    console::write_to(1, "\n" + chaos::coverage_table(covered_) + "\n" +
+                             chaos::filters_line(filters_) + "\n");
   console::write_to(
       1, format("%llu runs, %zu broken: %llu faults (%llu left out), %llu pushes, %.1f s of the "
                 "cluster's time in %.1f s, %.0f runs a minute\n",
@@ -329,6 +346,8 @@ int sweep::conclude(double took) {
   for (const auto& c : thin)
     console::write_to(1,
                       format("not covered: %s while %s\n", chaos::facts_of(c.kind).name, c.state));
+  for (const auto& name : thin_filters)
+    console::write_to(1, "not covered: the filter " + name + " under a fault\n");
   if (const auto written = write_files(took); !written) return report(written.failure());
   if (!failures_.empty()) {
     std::sort(failures_.begin(), failures_.end(),
@@ -338,7 +357,7 @@ int sweep::conclude(double took) {
                                ": " + f.first->text + "\n");
     look_closer(failures_.front());
   }
-  return failures_.empty() && thin.empty() ? exit_done : exit_failed;
+  return failures_.empty() && thin.empty() && thin_filters.empty() ? exit_done : exit_failed;
 }
 
 }  // namespace

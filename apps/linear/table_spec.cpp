@@ -1,25 +1,15 @@
 #include "apps/linear/table_spec.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
-#include <optional>
-#include <sstream>
-#include <string_view>
 
 #include "actors/server/functions/function_registry.hpp"
 #include "core/text.hpp"
 #include "messages/filters/chain.hpp"
+#include "messages/filters/filter_text.hpp"
 
 namespace troupe {
 namespace {
-
-std::optional<double> parse_number(std::string_view text) {
-  double number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 void add_number(google::protobuf::RepeatedPtrField<pb::NumberByName>& to, const std::string& name,
                 double value) {
@@ -66,31 +56,6 @@ void set_initialiser(const config::Initialiser& initialiser, pb::TableSpec& spec
   }
 }
 
-// "zstd level=3"
-result<void> set_filters(const google::protobuf::RepeatedPtrField<std::string>& words,
-                         google::protobuf::RepeatedPtrField<pb::FilterSpec>& to) {
-  for (const auto& text : words) {
-    std::istringstream in(text);
-    pb::FilterSpec spec;
-    std::string word;
-    in >> word;
-    if (word == "none" && words.size() == 1) return {};
-    spec.set_name(word);
-    while (in >> word) {
-      const auto equals = word.find('=');
-      const auto number = equals == std::string::npos
-                              ? std::nullopt
-                              : parse_number(std::string_view(word).substr(equals + 1));
-      if (!number)
-        return error{errc::bad_config, "the filter '" + text + "': '" + word +
-                                           "' is no number with its name, as in 'level=3'"};
-      add_number(*spec.mutable_parameters(), word.substr(0, equals), *number);
-    }
-    *to.Add() = std::move(spec);
-  }
-  return {};
-}
-
 // `used` are the keys that the table will be asked for.
 result<void> set_keys(const config::Table& table, closed_range used, pb::TableSpec& spec) {
   const bool dense = table.kind() == "dense";
@@ -128,7 +93,7 @@ result<pb::TableSpec> spec_of_table(const config::Job& job, const std::string& n
   if (const auto done = set_keys(table, used, spec); !done) return done.failure();
   for (const auto& [words, to] : {std::pair(&table.push_filters(), spec.mutable_push_filters()),
                                   {&table.pull_filters(), spec.mutable_pull_filters()}})
-    if (const auto done = set_filters(*words, *to); !done)
+    if (const auto done = add_filters(*words, *to); !done)
       return error{errc::bad_config, "tables." + name + ": " + done.failure().text};
   if (const auto done = check_filters(spec); !done) return done.failure();
   return spec;

@@ -1,6 +1,7 @@
 #include "messages/filters/chain.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/text.hpp"
 #include "messages/filters/registry.hpp"
@@ -41,6 +42,8 @@ result<void> check_filters(const pb::TableSpec& table) {
     const std::string where = "table '" + table.name() + "', filters of " +
                               (way == direction::push ? "pushes" : "pulls") + ": ";
     bool lossless = false, hidden = false;
+    std::string shortens;
+    std::set<std::string> names;
     for (const auto& spec : specs_of(table, way)) {
       const auto entry = filter_registry::global().find(spec.name());
       if (!entry) return error{errc::bad_config, where + entry.failure().text};
@@ -50,6 +53,16 @@ result<void> check_filters(const pb::TableSpec& table) {
         return error{errc::bad_config, where + "'" + spec.name() +
                                            "' loses something, and must stand before those that "
                                            "only encode"};
+      // Twice the same would, of a cache, send a hash of what has never been sent.
+      if (!names.insert(spec.name()).second)
+        return error{errc::bad_config, where + "'" + spec.name() + "' is there twice"};
+      if (entry->make_value && entry->make_transmission) {
+        // The second would take the bytes of the first for numbers.
+        if (!shortens.empty())
+          return error{errc::bad_config, where + "'" + shortens + "' and '" + spec.name() +
+                                             "' both send numbers in fewer bits, and only one can"};
+        shortens = spec.name();
+      }
       const bool drops = entry->make_value && !entry->make_transmission;
       if (drops && way == direction::pull)
         return error{errc::bad_config,

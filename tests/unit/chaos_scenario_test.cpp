@@ -1,6 +1,7 @@
 // Scenario files, the faults they mean, what is drawn from seeds, and shrinking.
 #include <doctest/doctest.h>
 
+#include <map>
 #include <set>
 
 #include "apps/chaos/chaos_report.hpp"
@@ -8,6 +9,7 @@
 #include "apps/chaos/draw.hpp"
 #include "apps/chaos/shrink.hpp"
 #include "apps/chaos/strike.hpp"
+#include "apps/chaos/workload/table_filters.hpp"
 
 using namespace troupe;
 using namespace troupe::chaos;
@@ -43,6 +45,63 @@ TEST_CASE("what a scenario cannot mean is named with file and line") {
   CHECK(has(fault_in("[workload]\nkind = \"registers\"\ncombine = \"sum\"\n"), "workload.combine"));
   CHECK(has(fault_in("[workload]\nrestore_at = [\"10 ms\"]\n"), "cluster.checkpoint_every"));
   CHECK(has(fault_in("[[faults]]\natt = \"3 ms\"\n"), "did you mean"));
+}
+
+TEST_CASE("filters that would break what a workload's check counts on are refused, with the reason") {
+  const auto fault = [](const std::string& kind, const std::string& filters,
+                        const std::string& clocks = "100") {
+    return fault_in("[workload]\nkind = \"" + kind + "\"\nclocks = " + clocks + "\n[filters]\n" +
+                    filters + "\n");
+  };
+  CHECK(fault("training", "push = [\"random_skip\", \"fixed8\", \"zstd\"]") == "");
+  CHECK(fault("counters", "push = [\"fixed8\", \"zstd level=3\"]\npull = [\"f16\"]") == "");
+  CHECK(fault("training", "push = [\"zstd\", \"fixed8\"]") ==
+        "x.toml:5:8: filters.push: table 'weights', filters of pushes: 'fixed8' loses something, and "
+        "must stand before those that only encode");
+  CHECK(has(fault("training", "pull = [\"zstd 3\"]"), "filters.pull: the filter 'zstd 3': '3' is no"));
+  CHECK(has(fault("registers", "pull = [\"zsdt\"]"), "did you mean 'zstd'?"));
+  CHECK(has(fault("counters", "push = [\"random_skip\"]"),
+            "'random_skip' changes what is pushed, and the check of counters counts on every bit"));
+  CHECK(has(fault("registers", "push = [\"significant\"]"), "'significant' changes what is pushed"));
+  // Slots are four: values up to 400.
+  CHECK(has(fault("registers", "push = [\"bf16\"]"),
+            "'bf16' keeps whole numbers up to 256 as they are; registers up to 400 are pushed"));
+  CHECK(fault("registers", "push = [\"bf16\"]", "64") == "");
+  CHECK(has(fault("counters", "pull = [\"fixed8\"]"), "counters up to 400 are read"));
+  CHECK(fault("counters", "pull = [\"fixed8\"]", "31") == "");
+}
+
+TEST_CASE("whole numbers up to a filter's bound pass through it as they are") {
+  for (const std::string name : {"bf16", "f16", "fixed8", "fixed16"})
+    for (const bool doubles : {false, true}) {
+      const auto bound = static_cast<std::size_t>(*exact_up_to(name));
+      pb::TableSpec table;
+      table.set_width(1);
+      table.set_value_type(doubles ? "f64" : "f32");
+      table.add_push_filters()->set_name(name);
+      // Blocks of 256 rows, of which every one has another largest.
+      const auto through = [&](auto numbers) {
+        payload rows;
+        std::vector<position> keys(numbers.size());
+        for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = i;
+        rows.keys = blob::copy_of(span<const position>(keys));
+        rows.values = blob::copy_of(span<const typename decltype(numbers)::value_type>(numbers));
+        const auto before = rows.values;
+        value_chain(table, direction::push).apply(rows, {1, 2, 3, 0});
+        return rows.values == before;
+      };
+      std::vector<double> all;
+      for (std::size_t i = 0; i <= bound; ++i) all.push_back(static_cast<double>(i));
+      all.push_back(1);
+      INFO(name);
+      CHECK((doubles ? through(all) : through(std::vector<float>(all.begin(), all.end()))));
+      all.assign(bound + 2, 1);
+      all.back() = static_cast<double>(bound + (name == "bf16" || name == "f16" ? 1 : 2));
+      CHECK_FALSE((doubles ? through(all) : through(std::vector<float>(all.begin(), all.end()))));
+    }
+  CHECK_FALSE(exact_up_to("random_skip"));
+  CHECK_FALSE(exact_up_to("significant"));
+  CHECK(*exact_up_to("value_delta") > 1e300);
 }
 
 TEST_CASE("what is possible depends on the target, and is no silent nothing") {
@@ -144,6 +203,28 @@ TEST_CASE("what is drawn can be written down, read back and planned, and seeds d
   CHECK(all.size() == 300);
 }
 
+TEST_CASE("half of the seeds draw filters, every one of them, in chains of up to four") {
+  std::map<std::string, int> met;
+  std::map<int, int> lengths;
+  int with = 0;
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const auto s = draw(seed);
+    for (const auto& name : filters_in(s)) ++met[name];
+    with += !filters_in(s).empty();
+    ++lengths[s.filters().push_size()];
+    ++lengths[s.filters().pull_size()];
+  }
+  CHECK(with > 400);
+  CHECK(with < 600);
+  CHECK(lengths.size() == 5);
+  for (const auto& [length, count] : lengths) CHECK(count > 100);
+  CHECK(met.size() == 11);
+  for (const auto& [name, count] : met) {
+    INFO(name);
+    CHECK(count > 15);
+  }
+}
+
 TEST_CASE("shrinking leaves what is needed and nothing else") {
   auto s = draw(11);
   s.clear_faults();
@@ -169,6 +250,24 @@ TEST_CASE("shrinking leaves what is needed and nothing else") {
   CHECK(small.workload().clocks() < 16);
   CHECK(small.cluster().slots() == 1);
   CHECK(runs <= how.most_runs);
+}
+
+TEST_CASE("shrinking leaves the filters that are needed") {
+  auto s = draw(11);
+  s.mutable_workload()->set_key_sets(3);
+  for (const auto* name : {"fixed8", "value_delta", "key_cache", "zstd level=3"})
+    for (auto* chain : {s.mutable_filters()->mutable_push(), s.mutable_filters()->mutable_pull()})
+      *chain->Add() = name;
+  shrinking how;
+  how.breaks = [](const config::Scenario& c) {
+    return filters_in(c).count("zstd") > 0 && c.filters().push_size() > 0 &&
+           c.filters().push(0) == "fixed8";
+  };
+  const auto small = shrink(s, how);
+  CHECK(small.filters().push_size() + small.filters().pull_size() == 2);
+  CHECK(small.workload().key_sets() == 0);
+  how.breaks = [](const config::Scenario&) { return true; };
+  CHECK(filters_in(shrink(s, how)).empty());
 }
 
 TEST_CASE("timelines, pages and JUnit's XML are whole, whatever stands in them") {

@@ -168,6 +168,12 @@ TEST_CASE("chains that cannot work are refused with the table and the filter") {
         "that only encode");
   CHECK(refusal({}, {"random_skip"}) ==
         "table 'weights', filters of pulls: 'random_skip' leaves rows out, and a pull wants all");
+  CHECK(refusal({"bf16", "random_skip", "fixed8"}, {}) ==
+        "table 'weights', filters of pushes: 'bf16' and 'fixed8' both send numbers in fewer bits, "
+        "and only one can");
+  CHECK(refusal({}, {"f16", "bf16"}) != "");
+  CHECK(refusal({"key_cache", "key_cache"}, {}) ==
+        "table 'weights', filters of pushes: 'key_cache' is there twice");
   pb::TableSpec table;
   table.set_name("weights");
   auto* spec = table.add_push_filters();

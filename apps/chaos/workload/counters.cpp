@@ -30,6 +30,9 @@ class counters_workload final : public workload {
                               const std::vector<double>& pulled) const override {
     return std::vector<double>(pulled.size(), 1.0);
   }
+  std::optional<double> largest_whole_number(direction way) const override {
+    return way == direction::push ? 1.0 : static_cast<double>(s_.slots * s_.clocks);
+  }
   std::unique_ptr<history_check> check() const override;
 };
 

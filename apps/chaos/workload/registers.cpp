@@ -34,6 +34,9 @@ class registers_workload final : public workload {
                               const std::vector<double>& pulled) const override {
     return std::vector<double>(pulled.size(), value_of(slot, clock));
   }
+  std::optional<double> largest_whole_number(direction) const override {
+    return static_cast<double>(s_.slots * s_.clocks);
+  }
   std::unique_ptr<history_check> check() const override;
 };
 

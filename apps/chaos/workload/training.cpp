@@ -83,12 +83,12 @@ class training_workload final : public workload {
     }
     return gradient;
   }
-  bool wants_calm_run() const override { return s_.bulk_synchronous(); }
+  bool wants_calm_run() const override { return s_.bulk_synchronous() && s_.same_bits; }
   std::unique_ptr<history_check> check() const override;
 };
 
 // A bulk-synchronous job must read the very weights that it reads without faults, at every slot and
-// clock. Any other must end with finite weights that have learned something.
+// clock, unless it has filters that do not promise that. Any other must end with finite weights that have learned something.
 class training_check final : public history_check {
  public:
   explicit training_check(const training_workload& w) : w_(w), s_(w.settings()) {}
@@ -99,7 +99,7 @@ class training_check final : public history_check {
       final_at_ = e.at;
     } else if (e.what == ledger_entry::kind::pull_ends) {
       const auto hash = hash_of(e.values);
-      if (!s_.bulk_synchronous()) return;
+      if (!w_.wants_calm_run()) return;
       const auto [seen, first] = read_.emplace(std::pair(e.slot, e.clock), hash);
       if (!first && seen->second != hash)
         report(

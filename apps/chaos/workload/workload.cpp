@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "actors/server/functions/function_registry.hpp"
+#include "apps/chaos/workload/table_filters.hpp"
 #include "core/random.hpp"
 
 namespace troupe::chaos {
@@ -153,6 +154,7 @@ key_id key_at(std::uint64_t place) {
 }
 
 std::vector<std::uint64_t> workload::places_of(std::uint32_t slot, std::uint64_t clock) const {
+  if (s_.key_sets > 0) clock %= s_.key_sets;
   random_source random(seed_of(s_.seed, of_keys, slot, clock));
   std::vector<std::uint64_t> places;
   for (std::uint32_t i = 0; i < s_.keys; ++i) places.push_back(random.below(s_.key_space));
@@ -173,6 +175,8 @@ workload_settings settings_of(const config::Scenario& s) {
   if (w.staleness() >= 0) settings.staleness = static_cast<std::uint64_t>(w.staleness());
   settings.combine = w.combine();
   settings.updater = w.updater();
+  settings.key_sets = w.key_sets();
+  settings.same_bits = same_bits_under_faults(s);
   for (const auto& f : s.faults())
     if (f.kind() == "not_a_number") settings.spoiled.emplace(f.slot(), f.clock());
   settings.loss = s.expect().loss();

@@ -14,6 +14,7 @@
 #include "actors/worker/program.hpp"
 #include "apps/chaos/ledger.hpp"
 #include "config/scenario.hpp"
+#include "messages/filters/chain.hpp"
 
 namespace troupe::chaos {
 
@@ -26,6 +27,9 @@ struct workload_settings {
   std::optional<std::uint64_t> staleness = 0;  // none: asynchronous
   std::string combine = "each";
   std::string updater = "adagrad";
+  std::uint64_t key_sets = 0;  // that a slot goes through in turn; 0: each clock has its own
+  // A bulk-synchronous job must read what it reads without faults, bit for bit.
+  bool same_bits = true;
   // Clocks whose pushes are no numbers: they count as empty.
   std::set<std::pair<std::uint32_t, std::uint64_t>> spoiled;
   // More may be lost than there are copies of: what was acknowledged may be gone.
@@ -76,6 +80,9 @@ class workload {
   virtual std::vector<double> push_of(std::uint32_t slot, std::uint64_t clock,
                                       const std::vector<double>& pulled) const = 0;
   virtual std::unique_ptr<history_check> check() const = 0;
+  // Of a workload of whole numbers whose check counts on every bit of them: the largest that
+  // travels that way. Nothing: any numbers.
+  virtual std::optional<double> largest_whole_number(direction) const { return std::nullopt; }
   // Whether it must be compared with a run without faults.
   virtual bool wants_calm_run() const { return false; }
 

@@ -62,7 +62,7 @@ class byte_reader {
   template <class T>
   std::vector<T> get_all(std::uint64_t count) {
     std::vector<T> items;
-    if (count > remaining() / sizeof(T)) {
+    if (!ok_ || count > remaining() / sizeof(T)) {
       ok_ = false;
       return items;
     }

@@ -66,8 +66,7 @@ class shrinker {
         return pulls ? s.mutable_filters()->mutable_pull() : s.mutable_filters()->mutable_push();
       };
       for (int i = 0; i < chain(best_)->size();) {
-        const bool gone =
-            try_change([&](config::Scenario& s) { chain(s)->DeleteSubrange(i, 1); });
+        const bool gone = try_change([&](config::Scenario& s) { chain(s)->DeleteSubrange(i, 1); });
         any |= gone;
         if (!gone) ++i;
       }

@@ -321,8 +321,8 @@ result<void> sweep::write_files(double took) const {
     if (!outcome) return outcome.failure();
     const bool html =
         o_.timeline.size() > 5 && o_.timeline.substr(o_.timeline.size() - 5) == ".html";
-    const auto text =
-        html ? chaos::timeline_page(titled(a), *outcome) : chaos::timeline_text(titled(a), *outcome);
+    const auto text = html ? chaos::timeline_page(titled(a), *outcome)
+                           : chaos::timeline_text(titled(a), *outcome);
     if (auto w = write_text_atomically(*files_, o_.timeline, text); !w) return w;
   }
   return {};
@@ -336,8 +336,8 @@ int sweep::conclude(double took) {
                                 ? chaos::thin_filters(filters_, o_.least_coverage)
                                 : std::vector<std::string>();
   if (o_.random && count() > 1)
-    console::write_to(1, "\n" + chaos::coverage_table(covered_) + "\n" +
-                             chaos::filters_line(filters_) + "\n");
+    console::write_to(
+        1, "\n" + chaos::coverage_table(covered_) + "\n" + chaos::filters_line(filters_) + "\n");
   console::write_to(
       1, format("%llu runs, %zu broken: %llu faults (%llu left out), %llu pushes, %.1f s of the "
                 "cluster's time in %.1f s, %.0f runs a minute\n",

@@ -24,7 +24,8 @@ namespace troupe {
 enum class direction { push, pull };
 
 // Errors name the table, the filter and what is wrong: a name, a number, a lossy filter behind a
-// lossless one, two that send numbers in fewer bits, or one filter twice. A plan whose chains are fine makes chains without errors.
+// lossless one, two that send numbers in fewer bits, or one filter twice. A plan whose chains are
+// fine makes chains without errors.
 result<void> check_filters(const pb::TableSpec& table);
 // Whether any filter of the plan keeps a residue at workers.
 bool keeps_residues(const pb::JobPlan& plan);

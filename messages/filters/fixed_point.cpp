@@ -319,6 +319,10 @@ class fixed_packing final : public transmission_filter {
     }
     const auto codes = in.get_all<Code>(count);
     if (!in.finished()) return undone::damaged;
+    if (count == 0) {
+      message.values = {};
+      return undone::done;
+    }
     auto [bytes, out] = blob::uninitialised(count * sizeof(T));
     auto* numbers = reinterpret_cast<T*>(out);
     const auto& table = powers<form<Code>::steps>::table();

@@ -28,11 +28,14 @@ std::string broken(const result<run_outcome>& o) {
 }
 
 // How much of the bytes is left.
-double left_of(const run_outcome& o) { return o.metrics.at("bytes_filtered") / o.metrics.at("bytes"); }
+double left_of(const run_outcome& o) {
+  return o.metrics.at("bytes_filtered") / o.metrics.at("bytes");
+}
 
 }  // namespace
 
-TEST_CASE("300 seeds of bulk-synchronous training through filters: the bits are those without faults") {
+TEST_CASE(
+    "300 seeds of bulk-synchronous training through filters: the bits are those without faults") {
   std::size_t faults = 0, compared = 0, lossy = 0;
   isolated_runs runs;
   runs.first = 1;

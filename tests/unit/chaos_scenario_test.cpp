@@ -47,7 +47,8 @@ TEST_CASE("what a scenario cannot mean is named with file and line") {
   CHECK(has(fault_in("[[faults]]\natt = \"3 ms\"\n"), "did you mean"));
 }
 
-TEST_CASE("filters that would break what a workload's check counts on are refused, with the reason") {
+TEST_CASE(
+    "filters that would break what a workload's check counts on are refused, with the reason") {
   const auto fault = [](const std::string& kind, const std::string& filters,
                         const std::string& clocks = "100") {
     return fault_in("[workload]\nkind = \"" + kind + "\"\nclocks = " + clocks + "\n[filters]\n" +
@@ -55,14 +56,17 @@ TEST_CASE("filters that would break what a workload's check counts on are refuse
   };
   CHECK(fault("training", "push = [\"random_skip\", \"fixed8\", \"zstd\"]") == "");
   CHECK(fault("counters", "push = [\"fixed8\", \"zstd level=3\"]\npull = [\"f16\"]") == "");
-  CHECK(fault("training", "push = [\"zstd\", \"fixed8\"]") ==
-        "x.toml:5:8: filters.push: table 'weights', filters of pushes: 'fixed8' loses something, and "
-        "must stand before those that only encode");
-  CHECK(has(fault("training", "pull = [\"zstd 3\"]"), "filters.pull: the filter 'zstd 3': '3' is no"));
+  CHECK(
+      fault("training", "push = [\"zstd\", \"fixed8\"]") ==
+      "x.toml:5:8: filters.push: table 'weights', filters of pushes: 'fixed8' loses something, and "
+      "must stand before those that only encode");
+  CHECK(has(fault("training", "pull = [\"zstd 3\"]"),
+            "filters.pull: the filter 'zstd 3': '3' is no"));
   CHECK(has(fault("registers", "pull = [\"zsdt\"]"), "did you mean 'zstd'?"));
   CHECK(has(fault("counters", "push = [\"random_skip\"]"),
             "'random_skip' changes what is pushed, and the check of counters counts on every bit"));
-  CHECK(has(fault("registers", "push = [\"significant\"]"), "'significant' changes what is pushed"));
+  CHECK(
+      has(fault("registers", "push = [\"significant\"]"), "'significant' changes what is pushed"));
   // Slots are four: values up to 400.
   CHECK(has(fault("registers", "push = [\"bf16\"]"),
             "'bf16' keeps whole numbers up to 256 as they are; registers up to 400 are pushed"));

@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "core/bytes.hpp"
 #include "core/random.hpp"
 #include "messages/filters/chain.hpp"
 #include "messages/filters/ends.hpp"
@@ -342,4 +343,13 @@ TEST_CASE("what is not significant is kept and comes later: nothing is lost") {
                                     : static_cast<double>(items_of<float>(rows.values)[i]);
     for (const auto& [its, sum] : pushed) CHECK(sum == delivered[its]);
   }
+}
+
+TEST_CASE("a reader that has gone past its end reads no list from before it") {
+  const std::vector<std::byte> three(3);
+  byte_reader in{span<const std::byte>(three)};
+  (void)in.get<std::uint16_t>();
+  (void)in.get<std::uint32_t>();
+  CHECK(in.get_all<std::uint8_t>(1).empty());
+  CHECK_FALSE(in.ok());
 }

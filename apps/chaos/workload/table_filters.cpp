@@ -25,8 +25,8 @@ std::string name_in(const std::string& text) {
   return spec ? spec->name() : "";
 }
 
-// Shards are cut anew where servers come or load is evened out, and by a cluster that goes back to a
-// checkpoint.
+// Shards are cut anew where servers come or load is evened out, and by a cluster that goes back to
+// a checkpoint.
 bool shards_may_change(const config::Scenario& s) {
   return s.workload().restore_at_size() > 0 || s.expect().loss() ||
          std::any_of(s.faults().begin(), s.faults().end(), [](const config::Fault& f) {
@@ -56,7 +56,8 @@ std::optional<double> exact_up_to(const std::string& filter) {
 std::string misfit_of_filters(const config::Scenario& s, direction way) {
   const auto what = make_workload(s);
   auto table = what->table();
-  auto& to = *(way == direction::push ? table.mutable_push_filters() : table.mutable_pull_filters());
+  auto& to =
+      *(way == direction::push ? table.mutable_push_filters() : table.mutable_pull_filters());
   if (const auto added = add_filters(chain_of(s, way), to); !added) return added.failure().text;
   if (const auto fits = check_filters(table); !fits) return fits.failure().text;
   const auto largest = what->largest_whole_number(way);
@@ -69,9 +70,10 @@ std::string misfit_of_filters(const config::Scenario& s, direction way) {
       return format("'%s' changes what is %s, and the check of %s counts on every bit of it",
                     filter.name().c_str(), travels, kind.c_str());
     if (*largest > *exact)
-      return format("'%s' keeps whole numbers up to %g as they are; %s up to %g are %s, and their "
-                    "check counts on every bit of them",
-                    filter.name().c_str(), *exact, kind.c_str(), *largest, travels);
+      return format(
+          "'%s' keeps whole numbers up to %g as they are; %s up to %g are %s, and their "
+          "check counts on every bit of them",
+          filter.name().c_str(), *exact, kind.c_str(), *largest, travels);
   }
   return "";
 }

@@ -88,7 +88,8 @@ class training_workload final : public workload {
 };
 
 // A bulk-synchronous job must read the very weights that it reads without faults, at every slot and
-// clock, unless it has filters that do not promise that. Any other must end with finite weights that have learned something.
+// clock, unless it has filters that do not promise that. Any other must end with finite weights
+// that have learned something.
 class training_check final : public history_check {
  public:
   explicit training_check(const training_workload& w) : w_(w), s_(w.settings()) {}

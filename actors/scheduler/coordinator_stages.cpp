@@ -80,6 +80,15 @@ void coordinator::on_load(const send_load& asked, const result<pb::LoadedPart>& 
     (void)round.failed(asked.round, key, now);
     return;
   }
+  if (!part->done() && static_cast<errc>(part->code()) == errc::io &&
+      refused_ == asked.request.folder()) {
+    // No other checkpoint is better: the trouble is the node's, and need not last.
+    trouble_ = format("server %u: %s", asked.server, part->text().c_str());
+    if (round.failed(asked.round, key, now) &&
+        now - round.moved() > duration(settings_.plan.timings().patience()))
+      fail(errc::io, trouble_, now);
+    return;
+  }
   const bool waited_for = round.answered(asked.round, key, now);
   const bool lost = asked.lost && lost_.count(asked.request.shard()) > 0;
   if (!waited_for && !lost) return;
@@ -98,7 +107,8 @@ void coordinator::on_load(const send_load& asked, const result<pb::LoadedPart>& 
 }
 
 // A checkpoint that was whole when it was chosen may be so no more. Who chooses again passes over
-// it, so that an earlier one helps; one that is chosen twice and fails twice is not the reason.
+// it, so that an earlier one helps; one that is chosen twice and is damaged twice is not the
+// reason.
 void coordinator::on_load_refused(const send_load& asked, const pb::LoadedPart& part, instant now) {
   const auto code = static_cast<errc>(part.code());
   const auto what = format("server %u: %s", asked.server, part.text().c_str());

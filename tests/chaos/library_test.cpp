@@ -186,6 +186,22 @@ TEST_CASE("a checkpoint that is spoiled while it is loaded is passed over") {
               "[expect]\nloss = true\n"))) == "");
 }
 
+TEST_CASE("a server that cannot open a checkpoint for a moment is asked to load it again") {
+  const auto with_faults = [](const std::string& lasts, const std::string& more) {
+    return broken(played(parsed(
+        "[cluster]\nservers = 4\nworkers = 1\nslots = 1\ncheckpoint_every = 6\n[workload]\n"
+        "kind = \"registers\"\nclocks = 6\nkeys = 1\nkey_space = 1\nstaleness = "
+        "\"unbounded\"\nclock_time = \"600 us\"\nrestore_at = [\"56 ms\"]\n"
+        "[network]\nlatency = \"452 us\"\n[[faults]]\nkind = \"descriptors\"\nnode = "
+        "\"server 2\"\nat = \"0 s\"\nlasts = " +
+        lasts + "\nstate = \"a view is made and not published\"\npassed_by = \"*\"\n" + more)));
+  };
+  CHECK(with_faults("\"27 ms\"", "") == "");
+  CHECK(with_faults("\"100 s\"",
+                    "[scenario]\nheal_at = \"60 s\"\n[expect]\noutcome = \"failed\"\ntext = "
+                    "\"too many open files\"\n") == "");
+}
+
 TEST_CASE("clocks that are set right again lose no timer") {
   CHECK(broken(played(parsed(
             "[cluster]\nworkers = 2\nslots = 2\n[[faults]]\nkind = \"skew\"\nnode = \"worker "

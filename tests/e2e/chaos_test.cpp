@@ -70,10 +70,12 @@ TEST_CASE("seeds are swept, and the table says what has met what") {
   CHECK(end.exit_code == 0);
   CHECK(contains(end.out, "20 runs, 0 broken"));
   CHECK(contains(end.out, "a push is applied and not passed on"));
+  CHECK(contains(end.out, "filters, in runs with a fault: bf16 "));
   // Twenty seeds cannot cover everything, and a sweep that must says so.
   const auto thin = here.troupe({"chaos", "--random", "--seeds", "1..5", "--least", "1"});
   CHECK(thin.exit_code == 1);
   CHECK(contains(thin.out, "not covered: "));
+  CHECK(contains(thin.out, "not covered: the filter "));
   CHECK(contains(here.troupe({"chaos", "--kinds"}).out, "half_open"));
   CHECK(contains(here.troupe({"chaos", "--states"}).out, "a view is published"));
 }

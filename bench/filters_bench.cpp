@@ -71,8 +71,8 @@ sides filtered_per_second(const std::vector<payload>& all, const std::string& fi
   table.set_width(1);
   table.set_value_type("f32");
   table.add_push_filters()->set_name(filter);
-  content_memories there{content_memory(64 << 20), content_memory(64 << 20)};
-  content_memories here{content_memory(1 << 20), content_memory(64 << 20)};
+  content_memories there(std::size_t{64} << 20, std::size_t{64} << 20);
+  content_memories here(std::size_t{1} << 20, std::size_t{64} << 20);
   value_chain losing(table, direction::push);
   transmission_chain out(table, direction::push, &here), in(table, direction::push, &there);
   byte_counts sent, received;

@@ -6,7 +6,7 @@
 
 namespace troupe {
 
-constexpr std::uint32_t protocol_version = 6;
+constexpr std::uint32_t protocol_version = 7;
 const char* build_version();  // "0.1.0"
 
 }  // namespace troupe

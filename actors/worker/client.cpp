@@ -115,9 +115,11 @@ ticket kv_client::push(std::size_t table, key_set keys, blob values, push_option
     r.keys = {};
     r.values = {};
   }
-  if (table < push_filters_.size() && !push_filters_[table].empty() && r.keys.size() > 0) {
+  const bool final = clock_ + 1 == clocks_;  // what filters have kept comes now
+  if (table < push_filters_.size() && !push_filters_[table].empty() && !r.rejected &&
+      (r.keys.size() > 0 || final)) {
     payload rows{r.keys.bytes(), std::move(r.values)};
-    push_filters_[table].apply(rows, {seed_, slot_->slot, clock_, index_, clock_ + 1 == clocks_});
+    push_filters_[table].apply(rows, {seed_, slot_->slot, clock_, index_, final});
     r.keys = key_set::of_positions(std::move(rows.keys));
     r.values = std::move(rows.values);
   }

@@ -35,12 +35,10 @@ sim::page_facts page_facts_of(const prepared_job& job, const virtual_run& run) {
   for (const auto& t : console::over_servers(console::traffic_of(run.status))) {
     const auto& steps = t.pulls ? f.pull_steps : f.push_steps;
     if (t.table >= steps.size() || steps[t.table].size() < 2) continue;
-    const auto at = [](const std::vector<std::uint64_t>& counts, std::size_t i) {
-      return i < counts.size() ? counts[i] : 0;
-    };
     for (std::size_t i = 0; i < steps[t.table].size(); ++i)
       p.filters.push_back({f.table_names[t.table] + (t.pulls ? ", pulls" : ", pushes"),
-                           steps[t.table][i], at(t.sent, i), at(t.received, i)});
+                           steps[t.table][i], console::after_step(t.sent, i),
+                           console::after_step(t.received, i)});
   }
   return p;
 }

@@ -67,21 +67,25 @@ json traffic_of(const pb::JobStatus& status, const run_facts& facts) {
 
 // Over all tables, directions and servers: before any filter, and as sent.
 json filtered_of(const pb::JobStatus& status) {
-  std::uint64_t workers[2] = {0, 0}, servers[2] = {0, 0};
+  const auto first = [](const auto& counts) { return counts.empty() ? 0 : counts.front(); };
+  const auto last = [](const auto& counts) { return counts.empty() ? 0 : counts.back(); };
+  std::uint64_t before[2] = {0, 0}, sent[2] = {0, 0};  // by workers, by servers
   for (const auto& t : console::traffic_of(status)) {
-    if (!t.sent.empty()) workers[0] += t.sent.front(), workers[1] += t.sent.back();
-    if (!t.received.empty()) servers[0] += t.received.front(), servers[1] += t.received.back();
+    before[0] += first(t.sent);
+    sent[0] += last(t.sent);
+    before[1] += first(t.received);
+    sent[1] += last(t.received);
   }
-  const auto both = [](const std::uint64_t before, const std::uint64_t sent) {
+  const auto both = [](std::uint64_t raw, std::uint64_t left) {
     json_object o;
-    o.add("before", json::of(before));
-    o.add("sent", json::of(sent));
+    o.add("before", json::of(raw));
+    o.add("sent", json::of(left));
     return o.value();
   };
   json_object o;
-  o.add("by_workers", both(workers[0], workers[1]));
-  o.add("by_servers", both(servers[0], servers[1]));
-  o.add("by_both", both(workers[0] + servers[0], workers[1] + servers[1]));
+  o.add("by_workers", both(before[0], sent[0]));
+  o.add("by_servers", both(before[1], sent[1]));
+  o.add("by_both", both(before[0] + before[1], sent[0] + sent[1]));
   return o.value();
 }
 

@@ -13,7 +13,7 @@ struct run_facts {
   std::uint64_t seed = 0;
   std::uint32_t workers = 0, servers = 0, slots = 0;
   std::uint64_t epochs = 0;
-  std::uint64_t minibatch = 0;  // rows to a clock of one slot
+  std::uint64_t minibatch = 0;  // rows to a clock of one slot; 0: clocks are no minibatches
   std::string staleness;        // as configured: "0", "4", "unbounded"
   std::uint64_t train_rows = 0, test_rows = 0, validation_rows = 0;
   std::uint64_t dropped_negatives = 0;   // training rows that data.negative_keep left out

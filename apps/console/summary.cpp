@@ -178,10 +178,8 @@ void add_filters(page& p, const pb::JobStatus& status, const run_facts& facts) {
     std::string text =
         facts.table_names[t.table] + (t.pulls ? ", pulls: " : ", pushes: ") + bytes_of(t.before());
     for (std::size_t i = 1; i < steps[t.table].size(); ++i) {
-      const auto at = [&](const std::vector<std::uint64_t>& counts) {
-        return i < counts.size() ? counts[i] : 0;
-      };
-      text += ", " + steps[t.table][i] + " " + bytes_of(at(t.sent) + at(t.received));
+      text += ", " + steps[t.table][i] + " " +
+              bytes_of(after_step(t.sent, i) + after_step(t.received, i));
     }
     p.add("filters", text + format(" (%.1f times less)", static_cast<double>(t.before()) /
                                                              static_cast<double>(t.after())));

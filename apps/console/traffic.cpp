@@ -35,6 +35,10 @@ std::uint64_t filtered_traffic::after() const {
   return (sent.empty() ? 0 : sent.back()) + (received.empty() ? 0 : received.back());
 }
 
+std::uint64_t after_step(const std::vector<std::uint64_t>& counts, std::size_t step) {
+  return step < counts.size() ? counts[step] : 0;
+}
+
 std::vector<filtered_traffic> traffic_of(const pb::JobStatus& status) {
   std::map<place, filtered_traffic> sums;
   for (const auto& slot : status.slots())

@@ -23,6 +23,9 @@ struct filtered_traffic {
   std::uint64_t after() const;
 };
 
+// What was left after so many steps (0: before any); 0 where fewer are counted.
+std::uint64_t after_step(const std::vector<std::uint64_t>& counts, std::size_t step);
+
 // Summed over slots, by table, direction and server. Empty where no filter was asked for.
 std::vector<filtered_traffic> traffic_of(const pb::JobStatus& status);
 std::vector<filtered_traffic> over_servers(const std::vector<filtered_traffic>& all);

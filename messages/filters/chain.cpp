@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/finite.hpp"
 #include "core/text.hpp"
 #include "messages/filters/registry.hpp"
 
@@ -87,7 +88,8 @@ bool keeps_residues(const pb::JobPlan& plan) {
   return false;
 }
 
-value_chain::value_chain(const pb::TableSpec& table, direction way) {
+value_chain::value_chain(const pb::TableSpec& table, direction way)
+    : doubles_(table.value_type() == "f64") {
   for (const auto& spec : specs_of(table, way)) {
     const auto entry = filter_registry::global().find(spec.name());
     if (!entry || !entry->make_value) continue;
@@ -97,7 +99,11 @@ value_chain::value_chain(const pb::TableSpec& table, direction way) {
 }
 
 void value_chain::apply(payload& rows, const filter_moment& when) {
-  for (const auto& filter : filters_) filter->apply(rows, when);
+  for (const auto& filter : filters_) {
+    const auto& values = rows.values;
+    if (!(doubles_ ? all_finite(values.as<double>()) : all_finite(values.as<float>()))) return;
+    filter->apply(rows, when);
+  }
 }
 
 transmission_chain::transmission_chain(const pb::TableSpec& table, direction way,

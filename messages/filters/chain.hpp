@@ -36,9 +36,11 @@ class value_chain {
   value_chain() = default;
   value_chain(const pb::TableSpec& table, direction way);
   bool empty() const { return filters_.empty(); }
+  // Values that are not all finite (a model that has diverged) stay as they are.
   void apply(payload& rows, const filter_moment& when);
 
  private:
+  bool doubles_ = false;
   std::vector<std::unique_ptr<value_filter>> filters_;
 };
 

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <list>
+#include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "core/blob.hpp"
 #include "core/hash.hpp"
@@ -54,9 +56,16 @@ class content_memory {
   std::unordered_map<hash128, std::list<std::pair<hash128, blob>>::iterator, low_bits> by_hash_;
 };
 
-// One end's, for one peer or for all.
+// One end's: of the keys that a peer, or this node, knows, and of values, which may serve for many
+// peers.
 struct content_memories {
-  content_memory keys, values;
+  content_memories(std::size_t keys_bytes, std::shared_ptr<content_memory> of_values)
+      : keys(keys_bytes), values(std::move(of_values)) {}
+  content_memories(std::size_t keys_bytes, std::size_t values_bytes)
+      : content_memories(keys_bytes, std::make_shared<content_memory>(values_bytes)) {}
+
+  content_memory keys;
+  const std::shared_ptr<content_memory> values;
 };
 
 }  // namespace troupe

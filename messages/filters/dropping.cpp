@@ -9,8 +9,8 @@
 // random_skip   each row is left out with probability `skip`, and else divided by 1 - skip: the
 //               expectation stays. By size (Wangni, Wang, Liu and Zhang, NIPS 2018, algorithm 2)
 //               the larger a row's largest number, the more probably it is sent, and the share
-//               `skip` is left out on average: of all ways that keep the expectation this is the
-//               one that deviates least.
+//               `skip` is left out on average: for rows of one number, of all ways that keep the
+//               expectation this is the one that deviates least.
 
 #include <algorithm>
 #include <cmath>

@@ -9,7 +9,7 @@ worker_end::worker_end(const pb::JobPlan& plan)
 
 transmission_chain& worker_end::chain(std::uint32_t server, std::uint32_t table, direction way) {
   auto& p = peers_[server];
-  if (!p) p = std::make_unique<peer>();
+  if (!p) p = std::make_unique<peer>(values_);
   const auto key = std::pair(table, way);
   const auto found = p->chains.find(key);
   if (found != p->chains.end()) return found->second;
@@ -90,8 +90,7 @@ void worker_end::report(talker who, pb::SlotProgress& progress) const {
 
 server_end::server_end(const pb::JobPlan& plan)
     : seed_(plan.seed()),
-      memories_(new content_memories{content_memory(server_keys_bytes),
-                                     content_memory(server_values_bytes)}) {
+      memories_(std::make_unique<content_memories>(server_keys_bytes, values_bytes)) {
   for (const auto& table : plan.tables())
     tables_.push_back({transmission_chain(table, direction::push, memories_.get()),
                        transmission_chain(table, direction::pull, memories_.get()),

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "core/blob.hpp"
@@ -16,12 +17,11 @@
 
 namespace troupe {
 
-// What a worker remembers for each server: which keys that knows, by hashes, and values; and what a
-// server remembers for all workers.
+// What is remembered: at a worker, for each server, hashes of the keys that it knows; at a server
+// the keys themselves; at either end values, for all its peers together.
 constexpr std::size_t worker_keys_bytes = std::size_t{1} << 20;
-constexpr std::size_t worker_values_bytes = std::size_t{32} << 20;
 constexpr std::size_t server_keys_bytes = std::size_t{64} << 20;
-constexpr std::size_t server_values_bytes = std::size_t{256} << 20;
+constexpr std::size_t values_bytes = std::size_t{256} << 20;
 
 class worker_end {
  public:
@@ -40,6 +40,7 @@ class worker_end {
   // `asked`: the keys of the request. False: it does not fit its encoding.
   bool decode(std::uint32_t server, talker who, std::uint32_t table, const blob& asked,
               const pb::PullReply& reply, blob& keys, blob& values);
+  std::size_t remembered_bytes() const { return values_->bytes(); }
   // It talks no more: what was counted for it goes.
   void end(talker who);
   // Adds what was counted, and takes what filters saved off the bytes that the slot counts itself.
@@ -47,8 +48,9 @@ class worker_end {
 
  private:
   struct peer {
-    content_memories memories{content_memory(worker_keys_bytes),
-                              content_memory(worker_values_bytes)};
+    explicit peer(std::shared_ptr<content_memory> values)
+        : memories(worker_keys_bytes, std::move(values)) {}
+    content_memories memories;
     std::map<std::pair<std::uint32_t, direction>, transmission_chain> chains;
   };
   struct counted {
@@ -61,6 +63,7 @@ class worker_end {
   }
 
   std::vector<pb::TableSpec> tables_;
+  std::shared_ptr<content_memory> values_ = std::make_shared<content_memory>(values_bytes);
   std::map<std::uint32_t, std::unique_ptr<peer>> peers_;
   std::map<std::tuple<talker, std::uint32_t, direction, std::uint32_t>, counted> counts_;
 };

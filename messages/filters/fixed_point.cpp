@@ -227,6 +227,7 @@ class fixed_packing final : public transmission_filter {
     for (auto i = from; i < in.size(); i += columns) {
       const auto x = static_cast<double>(in[i]);
       if (x == 0) continue;
+      if (!std::isfinite(x)) return false;
       const int its_low = lowest_bit(x);
       if (its_low >= low && std::fabs(x) <= limit) {
         largest = std::max(largest, std::fabs(x));
@@ -264,7 +265,7 @@ class fixed_packing final : public transmission_filter {
         steps.push_back(none);
         continue;
       }
-      if (!(x > 0)) return false;
+      if (!(x > 0) || !std::isfinite(x)) return false;
       const int q = table.above(x);
       if (table.template at<T>(q) != x) return false;
       steps.push_back(q);

@@ -11,7 +11,7 @@
 // its largest takes, and all of them in as many.
 
 #include <cstring>
-#include <vector>
+#include <unordered_map>
 
 #include "messages/filters/bits.hpp"
 #include "messages/filters/content_memory.hpp"
@@ -127,7 +127,7 @@ class value_delta final : public transmission_filter {
         notes.assign(reinterpret_cast<const char*>(&base), sizeof base);
       }
     }
-    place_.memories->values.remember({now, 0}, whole);
+    place_.memories->values->remember({now, 0}, whole);
     return true;
   }
 
@@ -152,7 +152,7 @@ class value_delta final : public transmission_filter {
       message.values = std::move(bytes);
     }
     const auto now = hash_of(message.values);
-    place_.memories->values.remember({now, 0}, message.values);
+    place_.memories->values->remember({now, 0}, message.values);
     if (place_.pulled && message.asked != nullptr) stream_from(*message.asked) = {now, 0};
     return undone::done;
   }
@@ -165,7 +165,7 @@ class value_delta final : public transmission_filter {
   static std::uint64_t hash_of(const blob& bytes) {
     return xxh3_128(bytes.data(), bytes.size(), 0).low;
   }
-  const blob* find(std::uint64_t hash) { return place_.memories->values.find({hash, 0}); }
+  const blob* find(std::uint64_t hash) { return place_.memories->values->find({hash, 0}); }
   stream* stream_of(const blob& keys) {
     const auto found = streams_.find(hash_of(keys));
     return found == streams_.end() ? nullptr : &found->second;

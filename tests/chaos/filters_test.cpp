@@ -1,17 +1,17 @@
 // Filters of pushes and pulls while faults strike, in virtual time and in one process.
 #include <doctest/doctest.h>
 
-#include <filesystem>
-
 #include "apps/chaos/draw.hpp"
 #include "apps/chaos/fault_kinds.hpp"
 #include "apps/chaos/isolated.hpp"
 #include "apps/chaos/local_target.hpp"
 #include "apps/chaos/virtual_target.hpp"
 #include "apps/chaos/workload/table_filters.hpp"
+#include "tests/support/temporary_folder.hpp"
 
 using namespace troupe;
 using namespace troupe::chaos;
+using troupe::testing::temporary_folder;
 
 namespace {
 
@@ -82,8 +82,8 @@ TEST_CASE("what travels is encoded, in virtual time and between nodes of one pro
   const auto in_virtual_time = run_in_virtual_time(s, {});
   REQUIRE(broken(in_virtual_time) == "");
   CHECK(left_of(*in_virtual_time) < 0.5);
-  const auto folder = std::filesystem::temp_directory_path() / "troupe-filters-test";
-  const auto in_one_process = run_in_one_process(s, folder.string());
+  const temporary_folder folder;
+  const auto in_one_process = run_in_one_process(s, folder.path());
   REQUIRE(broken(in_one_process) == "");
   CHECK(left_of(*in_one_process) < 0.8);
 }

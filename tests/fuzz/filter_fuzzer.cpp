@@ -18,11 +18,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 4) return 0;
   const auto entry = filter_registry::global().find(names[data[0] % std::size(names)]);
   if (!entry) std::abort();
-  content_memories memories{content_memory(1 << 16), content_memory(1 << 16)};
+  content_memories memories(std::size_t{1} << 16, std::size_t{1} << 16);
   // Something to differ from: its hash is the same in every run.
   const std::vector<float> before(64, 1);
   const auto known = blob::copy_of(span<const float>(before));
-  memories.values.remember({xxh3_128(known.data(), known.size(), 0).low, 0}, known);
+  memories.values->remember({xxh3_128(known.data(), known.size(), 0).low, 0}, known);
   filter_place place;
   place.doubles = data[1] & 1;
   place.period = place.numbers = 1 + (data[1] >> 1) % 4;

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "core/blob.hpp"
 #include "core/random.hpp"
+#include "messages/control.pb.h"
 #include "messages/filters/content_memory.hpp"
 #include "messages/filters/filter.hpp"
 
@@ -40,7 +42,26 @@ inline std::vector<float> normals(std::size_t count, std::uint64_t seed) {
 }
 
 inline content_memories fresh_memories() {
-  return {content_memory(1 << 20), content_memory(1 << 20)};
+  return {std::size_t{1} << 20, std::size_t{1} << 20};
+}
+
+// f32 or f64 of width 1.
+inline pb::TableSpec table_with(const std::vector<std::string>& push,
+                                const std::vector<std::string>& pull, bool doubles = false) {
+  pb::TableSpec table;
+  table.set_name("weights");
+  table.set_width(1);
+  table.set_value_type(doubles ? "f64" : "f32");
+  for (const auto& name : push) table.add_push_filters()->set_name(name);
+  for (const auto& name : pull) table.add_pull_filters()->set_name(name);
+  return table;
+}
+
+inline pb::JobPlan plan_with(const std::vector<std::string>& push,
+                             const std::vector<std::string>& pull) {
+  pb::JobPlan plan;
+  *plan.add_tables() = table_with(push, pull);
+  return plan;
 }
 
 }  // namespace troupe::testing

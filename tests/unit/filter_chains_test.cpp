@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include <set>
+#include <limits>
 
 #include "core/random.hpp"
 #include "messages/filters/chain.hpp"
@@ -13,13 +13,7 @@ using namespace troupe;
 using namespace troupe::testing;
 
 TEST_CASE("a server that does not know a signature asks once, and the keys are sent") {
-  pb::JobPlan plan;
-  auto* table = plan.add_tables();
-  table->set_name("weights");
-  table->set_width(1);
-  table->set_value_type("f32");
-  table->add_push_filters()->set_name("key_cache");
-  table->add_pull_filters()->set_name("key_cache");
+  const auto plan = plan_with({"key_cache"}, {"key_cache"});
   worker_end worker(plan);
   server_end first(plan), second(plan);
   const auto keys = blob_of(positions(100, 1));
@@ -57,13 +51,7 @@ TEST_CASE("a server that does not know a signature asks once, and the keys are s
 
 TEST_CASE(
     "key caching cuts to less than two fifths what repeats, and costs little where nothing does") {
-  pb::JobPlan plan;
-  auto* table = plan.add_tables();
-  table->set_name("weights");
-  table->set_width(1);
-  table->set_value_type("f32");
-  table->add_push_filters()->set_name("key_cache");
-  table->add_pull_filters()->set_name("key_cache");
+  const auto plan = plan_with({"key_cache"}, {"key_cache"});
   // Headers, keys and values of clocks that pull and push 10^4 keys: as sent, of what they were.
   const auto traffic = [&](bool repeats) {
     worker_end worker(plan);
@@ -101,8 +89,55 @@ TEST_CASE(
     return static_cast<double>(sent) / static_cast<double>(plain);
   };
   CHECK(traffic(true) * 2.5 < 1);
-  // The push's keys are those of the pull before, which the server has seen.
-  CHECK(traffic(false) < 1.02);
+  // A minibatch's push has the keys of its pull, which the server has seen.
+  CHECK(traffic(false) < 0.7);
+  // Where nothing is ever seen again, not even that.
+  worker_end worker(plan);
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    pb::PushHeader push;
+    const auto keys = blob_of(positions(50, 100 + i)), values = blob_of(normals(50, i));
+    auto its_keys = keys, its_values = values;
+    worker.encode(0, 7, false, push, its_keys, its_values);
+    CHECK(its_keys == keys);
+    CHECK(static_cast<double>(push.ByteSizeLong()) <=
+          0.02 * static_cast<double>(keys.size() + values.size()));
+  }
+}
+
+TEST_CASE("a model that has diverged is shown as it is, through any filter of pulls") {
+  const float infinite = std::numeric_limits<float>::infinity();
+  for (const std::string name : {"bf16", "f16", "fixed8", "fixed16"})
+    for (const float bad : {infinite, -infinite, std::numeric_limits<float>::quiet_NaN()})
+      for (const std::size_t at : {0, 7, 49}) {
+        CAPTURE(name);
+        CAPTURE(bad);
+        const auto plan = plan_with({}, {name, "value_delta"});
+        worker_end worker(plan);
+        server_end server(plan);
+        auto numbers = normals(50, 1);
+        numbers[at] = bad;
+        const auto keys = blob_of(positions(50, 1)), values = blob_of(numbers);
+        pb::PullHeader header;
+        auto asked = keys;
+        worker.encode(0, 7, false, header, asked);
+        pb::PullReply reply;
+        reply.set_outcome(pb::DONE);
+        blob none, answered = values;
+        server.encode(header, reply, none, answered);
+        REQUIRE(worker.decode(0, 7, 0, keys, reply, none, answered));
+        CHECK(answered == values);
+      }
+}
+
+TEST_CASE("values are remembered within one bound, for however many servers") {
+  worker_end worker(plan_with({"value_delta"}, {}));
+  const auto keys = blob_of(positions(10, 1)), values = blob_of(normals(10, 1));
+  for (std::uint32_t server = 0; server < 100; ++server) {
+    pb::PushHeader header;
+    auto its_keys = keys, its_values = values;
+    worker.encode(server, 7, false, header, its_keys, its_values);
+  }
+  CHECK(worker.remembered_bytes() < 1000);  // the same values, once
 }
 
 TEST_CASE("a memory of keys forgets the least recently used, and keeps to its bound") {
@@ -120,12 +155,7 @@ TEST_CASE("a memory of keys forgets the least recently used, and keeps to its bo
 }
 
 TEST_CASE("chains undo their steps from the last to the first, and count what each leaves") {
-  pb::TableSpec table;
-  table.set_name("weights");
-  table.set_width(1);
-  table.set_value_type("f32");
-  for (const auto* name : {"fixed8", "key_cache", "key_delta", "zstd"})
-    table.add_push_filters()->set_name(name);
+  const auto table = table_with({"fixed8", "key_cache", "key_delta", "zstd"}, {});
   REQUIRE(check_filters(table).ok());
   CHECK(count_names(table, direction::push) ==
         std::vector<std::string>{"raw", "fixed8", "key_cache", "key_delta", "zstd"});
@@ -152,12 +182,7 @@ TEST_CASE("chains undo their steps from the last to the first, and count what ea
 
 TEST_CASE("chains that cannot work are refused with the table and the filter") {
   const auto refusal = [](std::vector<std::string> push, std::vector<std::string> pull) {
-    pb::TableSpec table;
-    table.set_name("weights");
-    table.set_width(1);
-    for (const auto& name : push) table.add_push_filters()->set_name(name);
-    for (const auto& name : pull) table.add_pull_filters()->set_name(name);
-    const auto fits = check_filters(table);
+    const auto fits = check_filters(table_with(push, pull));
     return fits ? std::string() : fits.failure().text;
   };
   CHECK(refusal({"fixed8", "key_cache"}, {"bf16", "zstd"}).empty());

@@ -16,23 +16,6 @@ using namespace troupe::testing;
 
 namespace {
 
-pb::TableSpec table_with(const std::vector<std::string>& push, const std::vector<std::string>& pull,
-                         bool doubles = false) {
-  pb::TableSpec table;
-  table.set_name("weights");
-  table.set_width(1);
-  table.set_value_type(doubles ? "f64" : "f32");
-  for (const auto& name : push) table.add_push_filters()->set_name(name);
-  for (const auto& name : pull) table.add_pull_filters()->set_name(name);
-  return table;
-}
-
-pb::JobPlan plan_with(const std::vector<std::string>& push, const std::vector<std::string>& pull) {
-  pb::JobPlan plan;
-  *plan.add_tables() = table_with(push, pull);
-  return plan;
-}
-
 // Bytes sent for each of these pushes of the same keys, all of which come out as they were.
 template <class T>
 std::vector<std::size_t> sent_for(const std::vector<std::vector<T>>& pushes,

@@ -31,6 +31,8 @@ std::vector<misfit> misfits_of(const Scenario& s, const scenario_words& words) {
   const auto& w = s.workload();
   if (w.kind() == "registers" && w.combine() == "sum")
     add("workload.combine", "registers cannot be added up");
+  if (w.kind() == "job" && w.job().empty()) add("workload.job", "kind = job needs a job file");
+  if (w.kind() != "job" && !w.job().empty()) add("workload.job", "only kind = job has a job file");
   if (w.staleness() == -1 && w.combine() == "sum")
     add("workload.combine", "asynchronous slots do not wait for each other: use each");
   if (w.restore_at_size() > 0 && s.cluster().checkpoint_every() == 0)

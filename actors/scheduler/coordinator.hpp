@@ -237,6 +237,10 @@ class coordinator {
   }
   // The first clock behind `clock` before which the model is measured.
   std::uint64_t limit_behind(std::uint64_t clock) const;
+  std::uint64_t limit_from(std::uint64_t clock) const;
+  std::uint64_t measured_before() const;
+  pb::MeasuredState measured_state() const;
+  void take_up(const pb::MeasuredState& measured, bool with_best);
   void fail_if_nobody_moves(instant now);
 
   // ---- coordinator_stages.cpp

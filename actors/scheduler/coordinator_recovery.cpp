@@ -52,8 +52,6 @@ void coordinator::begin_checkpoint_if_due(instant now) {
   m.set_one_cut(cut);
   m.set_clock(cut ? next_checkpoint_ : board_.smallest_clock());
   m.set_first_clock(settings_.plan.first_clock());
-  m.set_measured_at(measured_at_);
-  if (latest_.number() > 0) *m.mutable_latest() = latest_;
   for (const auto& t : settings_.plan.tables()) *m.add_tables() = t;
   std::vector<shard_round::key> keys;
   for (const auto& e : view_.shards()) {
@@ -91,6 +89,7 @@ void coordinator::on_checkpoint_part(const send_save& asked, const result<pb::Sa
     }
   if (!checkpoint_saves_.complete()) return;
   checkpoint_->publishing = true;
+  *m.mutable_measured() = measured_state();
   commands_.push_back(publish_checkpoint{m});
 }
 
@@ -165,7 +164,7 @@ void coordinator::go_back(const std::string& why, instant now) {
   note(now, why + ": the job goes back to its last checkpoint, or to its start");
   if (checkpoint_) abandon_checkpoint({}, next_checkpoint_, now);
   // What was being measured or kept is when the slots come there again.
-  if (errand_ == errand::measuring) measured_at_ = latest_.clock();
+  measured_at_ = measured_before();
   if (errand_ == errand::keeping) keep_again_ = measured_at_;
   phase_ = pb::JobStatus::STARTING;
   training_ended_ = finishes_ = false;
@@ -226,11 +225,11 @@ void coordinator::start_from(const std::optional<found_checkpoint>& found, insta
     latest_checkpoint_ = m.number();
     checkpoints_ = std::max(checkpoints_, m.number());
     clock = m.clock();
-    measured_at_ = std::max(measured_at_, m.measured_at());
+    // One that has gone back knows more itself.
+    if (latest_.number() == 0) take_up(m.measured(), settings_.best_folder.empty());
     // The run that wrote it may have moved slots, and what is restored refuses their earlier lives.
     for (const auto& s : m.shards())
       for (const auto& record : s.slots()) board_.outlive(record.slot(), record.epoch());
-    if (latest_.number() == 0 && m.has_latest()) latest_ = m.latest();
     note(now, format("the job goes on from checkpoint %llu, at clock %llu",
                      static_cast<unsigned long long>(m.number()),
                      static_cast<unsigned long long>(clock)));
@@ -257,7 +256,7 @@ void coordinator::start_from(const std::optional<found_checkpoint>& found, insta
     of.set_version(s.version());
   }
   board_.go_back_to(clock);
-  if (settings_.measure_every > 0) limit_ = limit_behind(clock);
+  if (settings_.measure_every > 0) limit_ = limit_from(clock);
   next_checkpoint_ = clock + settings_.checkpoint_every;
   publish(std::move(next), now);
 }
@@ -340,10 +339,8 @@ std::optional<pb::SchedulerState> coordinator::take_changed_state(instant now) {
   }
   s.set_has_limit(limit_.has_value());
   s.set_limit(limit_.value_or(0));
-  s.set_measured_at(errand_ == errand::measuring ? 0 : measured_at_);
   s.set_keeping(errand_ == errand::keeping);
   s.set_interrupted(interrupted_);
-  if (latest_.number() > 0) *s.mutable_latest() = latest_;
   if (best_.number() > 0) *s.mutable_best() = best_;
   for (const auto& name : best_files_) s.add_best_files(name);
   s.set_checkpoint(latest_checkpoint_);
@@ -354,13 +351,8 @@ std::optional<pb::SchedulerState> coordinator::take_changed_state(instant now) {
   for (const auto& e : events_) *s.add_events() = e;
   s.set_elapsed_ns((now - begun_ + elapsed_before_).count());
   s.set_trained_ns((training_ended_ ? trained_for_ : now - training_begun_).count());
-  s.set_evaluations_without_better(stopping_.since_best());
-  s.set_best_clock(stopping_.best_clock());
-  s.set_has_best_value(stopping_.best().has_value());
-  s.set_best_value(stopping_.best().value_or(0));
+  *s.mutable_measured() = measured_state();
   s.set_stopped_early(stopped_early_);
-  for (const auto& stage : course_.stages()) *s.add_stages() = stage;
-  *s.mutable_course() = course_.state();
   s.set_converged(converged_);
   for (const auto& [shard, when] : lost_) s.add_lost(shard);
   for (const auto& t : tables_) *s.add_tables() = t;
@@ -395,9 +387,7 @@ void coordinator::take_up(const pb::SchedulerState& s, instant now) {
                      s.slots(static_cast<int>(slot)).total(), now);
   for (const auto& t : s.targets()) targets_[t.shard()] = t.server();
   if (s.has_limit()) limit_ = s.limit();
-  measured_at_ = s.measured_at();
   interrupted_ = s.interrupted();
-  if (s.has_latest()) latest_ = s.latest();
   if (s.has_best()) best_ = s.best();
   best_files_ = {s.best_files().begin(), s.best_files().end()};
   latest_checkpoint_ = s.checkpoint();
@@ -406,10 +396,8 @@ void coordinator::take_up(const pb::SchedulerState& s, instant now) {
   restarts_ = s.restarts() + 1;
   failovers_ = s.failovers();
   events_ = {s.events().begin(), s.events().end()};
-  stopping_.take_up(s.has_best_value() ? std::optional<double>(s.best_value()) : std::nullopt,
-                    s.best_clock(), s.evaluations_without_better());
+  take_up(s.measured(), true);
   stopped_early_ = s.stopped_early();
-  course_.take_up(s.course(), {s.stages().begin(), s.stages().end()});
   converged_ = s.converged();
   training_begun_ = now + (-duration(s.trained_ns()));
   moved_ = now;

@@ -1,6 +1,8 @@
 #include "apps/chaos/draw.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "actors/supervision/landmarks.hpp"
 #include "apps/chaos/coverage.hpp"
@@ -22,7 +24,8 @@ const config::Scenario& defaults() {
 
 class drawing {
  public:
-  explicit drawing(std::uint64_t seed) : seed_(seed), random_(seed_of(301, seed)), s_(defaults()) {
+  drawing(std::uint64_t seed, const std::string& job)
+      : seed_(seed), random_(seed_of(301, seed)), job_(job), s_(defaults()) {
     s_.clear_faults();
   }
 
@@ -37,7 +40,7 @@ class drawing {
     // Where all servers are to die, no other situation may take that back.
     switch (s_.expect().loss() ? 12 : random_.below(12)) {
       case 0:
-        former_primary();
+        if (job_.empty()) former_primary();
         break;
       case 1:
         disordered_copies();
@@ -89,6 +92,11 @@ class drawing {
     w.set_key_space(static_cast<std::uint64_t>(between(10, 300)));
     w.set_clock_time(between(3, 15) * ms / 10);
     w.set_updater(one_of<const char*>({"adagrad", "ftrl", "sgd"}));
+    if (job_.empty()) return;
+    w = defaults().workload();
+    w.set_kind("job");
+    w.set_job(job_);
+    w.set_clock_time(between(0, 10) * ms / 10);
   }
 
   // From numbers of their own: what else a seed draws does not depend on filters.
@@ -98,7 +106,7 @@ class drawing {
     draw_chain(own, direction::push, *s_.mutable_filters()->mutable_push());
     draw_chain(own, direction::pull, *s_.mutable_filters()->mutable_pull());
     // Caches have something to find where keys come again.
-    if (own.below(3) > 0) s_.mutable_workload()->set_key_sets(1 + own.below(6));
+    if (own.below(3) > 0 && job_.empty()) s_.mutable_workload()->set_key_sets(1 + own.below(6));
   }
 
   // Of any length up to four, in any order that can be.
@@ -111,7 +119,15 @@ class drawing {
         std::swap(known[i], known[i + own.below(known.size() - i)]);
         *chain.Add() = known[i] + numbers_of(known[i], own);
       }
-    } while (!misfit_of_filters(s_, way).empty());
+    } while (!misfit_of_filters(s_, way).empty() || (!job_.empty() && loses_any(chain)));
+  }
+
+  // Whether it would change what a job comes to.
+  static bool loses_any(const filter_texts& chain) {
+    return std::any_of(chain.begin(), chain.end(), [](const std::string& text) {
+      const auto spec = filter_of(text);
+      return spec && exact_up_to(*spec) != std::numeric_limits<double>::infinity();
+    });
   }
 
   // Messages are small here: as they come, caches and compression would pass most of them over.
@@ -122,7 +138,9 @@ class drawing {
     if (filter == "key_cache") return format(" least_keys=%d", 3 + number % 3);
     if (filter == "zstd") return format(" level=%d least_bytes=%d", 1 + number % 6, number);
     if (filter == "lz4") return format(" least_bytes=%d", number);
-    if (filter == "fixed8" || filter == "fixed16") return format(" block=%d", 1 + number % 16);
+    if (filter == "fixed8" || filter == "fixed16")
+      return format(" block=%d", 1 + number % 16) +
+             (number % 4 == 0 ? format(" bits=%d", filter == "fixed8" ? 5 : 11) : "");
     if (filter == "random_skip") return format(" skip=0.%d", 1 + number % 5);
     if (filter == "significant")
       return number % 2 == 0 ? format(" threshold=0.0%d", 1 + number % 9)
@@ -376,6 +394,7 @@ class drawing {
 
   const std::uint64_t seed_;
   random_source random_;
+  const std::string job_;
   config::Scenario s_;
   std::uint32_t joined_ = 0;
   bool restores_ = false;
@@ -383,8 +402,8 @@ class drawing {
 
 }  // namespace
 
-config::Scenario draw(std::uint64_t seed) {
-  return drawing(seed).draw();
+config::Scenario draw(std::uint64_t seed, const std::string& job) {
+  return drawing(seed, job).draw();
 }
 
 }  // namespace troupe::chaos

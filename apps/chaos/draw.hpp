@@ -7,6 +7,7 @@
 
 namespace troupe::chaos {
 
-config::Scenario draw(std::uint64_t seed);
+// `job`: a job file, which is then the workload; empty: one of the built-in ones.
+config::Scenario draw(std::uint64_t seed, const std::string& job = "");
 
 }  // namespace troupe::chaos

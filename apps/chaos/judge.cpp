@@ -63,7 +63,7 @@ void judge::judge_end(const pb::JobStatus& status, bool in_time, instant at) {
     return report({"after the last fault every job ends", status.text() + waits, at});
   }
   if (finished) {
-    check_->on_finished();
+    check_->on_finished(status);
     if (expect.outcome() == "failed")
       report({"the outcome is the expected one", "the job finished, and should have failed", at});
     return;

@@ -58,7 +58,9 @@ result<run_outcome> run_in_one_process(const config::Scenario& scenario,
                  "workload.restore_at: only in virtual time can a whole cluster lose power"};
   const auto files = posix_file_system();
   if (auto made = files->create_folders(folder); !made) return made.failure();
-  const std::shared_ptr<const workload> what = make_workload(scenario);
+  auto made = make_workload(scenario);
+  if (!made) return made.failure();
+  const std::shared_ptr<const workload> what = std::move(*made);
   std::shared_ptr<const history_check> calm;
   if (what->wants_calm_run()) {
     auto without = calm_check(scenario);

@@ -326,7 +326,9 @@ class process_run {
     }
     for (const auto& e : status_.events())
       o.happenings.push_back({duration(e.at_ns()), "scheduler", e.text()});
-    std::shared_ptr<const workload> what = make_workload(s_);
+    auto made = make_workload(s_);
+    if (!made) return made.failure();
+    const std::shared_ptr<const workload> what = std::move(*made);
     std::shared_ptr<const history_check> calm;
     if (what->wants_calm_run()) {
       // Bulk-synchronous: the very bits of a run in virtual time.

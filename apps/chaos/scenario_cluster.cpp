@@ -1,7 +1,6 @@
 #include "apps/chaos/scenario_cluster.hpp"
 
 #include "actors/scheduler/checkpoint_store.hpp"
-#include "apps/chaos/workload/table_filters.hpp"
 
 namespace troupe::chaos {
 namespace {
@@ -54,14 +53,14 @@ cluster_settings cluster_of(const config::Scenario& s, const plan& faults,
                             const cluster_choices& choices) {
   register_functions();
   cluster_settings c;
+  auto parts = what->parts(s, std::move(seen), choices.first_life);
+  c.scheduler.job = std::move(parts.job);
+  c.scheduler.scores = std::move(parts.scores);
+  c.worker.app = std::move(parts.app);
   auto& job = c.scheduler.job;
   job.plan.set_name("chaos");
   job.plan.set_seed(s.scenario().seed());
   job.plan.set_slots(s.cluster().slots());
-  job.plan.set_bounded(s.workload().staleness() >= 0);
-  if (job.plan.bounded())
-    job.plan.set_staleness(static_cast<std::uint64_t>(s.workload().staleness()));
-  *job.plan.add_tables() = table_of(s, *what);
   // Also between nodes of one machine: else nothing were tried there.
   job.plan.set_filters_everywhere(true);
   *job.plan.mutable_timings() = timings_of(s, choices.stretch);
@@ -70,7 +69,6 @@ cluster_settings cluster_of(const config::Scenario& s, const plan& faults,
   job.workers = s.cluster().workers();
   job.copies = s.cluster().copies();
   job.virtual_nodes = 8;
-  job.evaluate = {{"train", 1}};
   job.join_patience = duration(job.plan.timings().patience());
   if (!choices.folder.empty()) {
     job.checkpoint_every = s.cluster().checkpoint_every();
@@ -82,8 +80,6 @@ cluster_settings cluster_of(const config::Scenario& s, const plan& faults,
     if (job.checkpoint_every > 0)
       c.scheduler.checkpoints = std::make_shared<checkpoint_store>(choices.files, choices.folder);
   }
-  c.scheduler.scores = final_reading(seen);
-  c.worker.app = application_of(std::move(what), std::move(seen), choices.first_life);
   c.worker.faults = switches_of(s, faults, choices.stretch);
   const auto part = [&](double of) {
     return duration(

@@ -30,6 +30,10 @@ sim::simulation_settings engine_of(const config::Scenario& s, const cast& who) {
   e.price.of_work[static_cast<std::size_t>(work::keys_pushed)] = 100;
   e.price.of_work[static_cast<std::size_t>(work::keys_pulled)] = 50;
   e.price.of_work[static_cast<std::size_t>(work::examples)] = 20'000;
+  if (s.workload().kind() == "job") {  // whose examples are rows, and many to a clock
+    e.price.of_work[static_cast<std::size_t>(work::examples)] = 100;
+    e.price.of_work[static_cast<std::size_t>(work::features)] = 10;
+  }
   e.price.message_sent = 1000;
   e.price.message_received = 2000;
   e.disk.latency = std::chrono::microseconds(20);
@@ -220,7 +224,9 @@ result<std::shared_ptr<const history_check>> calm_check(const config::Scenario& 
   quiet.mutable_scenario()->set_deadline(duration(std::chrono::hours(24)).count());
   const auto none = plan_of(quiet, target::in_virtual_time);
   if (!none) return none.failure();
-  const std::shared_ptr<const workload> what = make_workload(quiet);
+  auto made = make_workload(quiet);
+  if (!made) return made.failure();
+  const std::shared_ptr<const workload> what = std::move(*made);
   judge by(quiet, what);
   const auto outcome = played(quiet, *none, what, by, {});
   if (!outcome.ok())
@@ -232,7 +238,9 @@ result<run_outcome> run_in_virtual_time(const config::Scenario& scenario,
                                         const virtual_options& options) {
   const auto faults = plan_of(scenario, target::in_virtual_time);
   if (!faults) return faults.failure();
-  const std::shared_ptr<const workload> what = make_workload(scenario);
+  auto made = make_workload(scenario);
+  if (!made) return made.failure();
+  const std::shared_ptr<const workload> what = std::move(*made);
   std::shared_ptr<const history_check> calm;
   if (what->wants_calm_run()) {
     auto without = calm_check(scenario);

@@ -1,5 +1,6 @@
 // troupe chaos: faults, while a cluster works, and whether it keeps its promises.
 
+#include <filesystem>
 #include <iostream>
 
 #include "actors/supervision/landmarks.hpp"
@@ -82,6 +83,8 @@ int chaos_command(const std::vector<std::string>& arguments) {
   std::string seeds, target = "virtual";
   std::uint64_t seed = 0;
   line.options().add_options()("random", "draws cluster, workload and faults from each seed")(
+      "job", po::value(&o.job)->value_name("FILE"),
+      "with --random: the workload of all draws is what this job file trains")(
       "seed", po::value(&seed)->value_name("N"), "in place of the scenario's own")(
       "seeds", po::value(&seeds)->value_name("A..B"), "each of these, in turn")(
       "target", po::value(&target)->value_name("virtual|local|processes"),
@@ -124,6 +127,10 @@ int chaos_command(const std::vector<std::string>& arguments) {
     return report({errc::bad_usage,
                    "chaos needs scenario files, or --random with seeds; see "
                    "'troupe chaos --help'"});
+  if (!o.job.empty()) {
+    if (!o.random) return report({errc::bad_usage, "--job goes with --random"});
+    o.job = std::filesystem::absolute(o.job).string();
+  }
   if (values.count("seed")) seeds = std::to_string(seed);
   if (!seeds.empty()) {
     const auto range = seeds_of(seeds);

@@ -33,9 +33,11 @@ result<prepared_job> prepare_chaos(const config::Job& job, std::shared_ptr<file_
   c.folder = folder + "/shared";
   c.files = files;
   c.first_life = static_cast<std::uint64_t>(::getpid()) << 32;
+  auto what = chaos::make_workload(*scenario);
+  if (!what) return what.failure();
   prepared_job p;
   p.reading = std::make_shared<meter>();
-  p.cluster = chaos::cluster_of(*scenario, *faults, chaos::make_workload(*scenario), *seen, c);
+  p.cluster = chaos::cluster_of(*scenario, *faults, std::move(*what), *seen, c);
   p.new_scores = [] { return std::make_shared<no_evaluation>(); };
   auto& scheduler = p.cluster.scheduler;
   scheduler.state_folder = choices.state_folder;

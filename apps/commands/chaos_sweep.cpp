@@ -87,12 +87,17 @@ class sweep {
   duration virtual_time_{};
 };
 
+// What is wrong with a job is said before anything runs; and its data's cache is made once.
 result<void> sweep::collect() {
+  if (o_.random)
+    if (const auto works = chaos::make_workload(asked(o_.seeds->first).scenario); !works)
+      return works.failure();
   for (const auto& path : o_.files) {
     auto read = config::load_scenario(*files_, path, chaos::all_words());
     if (!read) return read.failure();
     if (const auto fits = chaos::plan_of(*read, o_.where); !fits)
       return error{errc::bad_config, path + ": " + fits.failure().text};
+    if (const auto works = chaos::make_workload(*read); !works) return works.failure();
     scenarios_.emplace_back(path, std::move(*read));
   }
   return {};
@@ -103,8 +108,9 @@ asked_run sweep::asked(std::uint64_t number) const {
   const auto bug = o_.bug.empty() ? "" : " --bug " + o_.bug;
   if (o_.random) {
     a.name = format("seed %llu", ull(number));
-    a.scenario = chaos::draw(number);
-    a.replay = format("troupe chaos --random --seed %llu", ull(number)) + bug;
+    a.scenario = chaos::draw(number, o_.job);
+    a.replay = format("troupe chaos --random --seed %llu", ull(number)) +
+               (o_.job.empty() ? "" : " --job " + o_.job) + bug;
     return a;
   }
   const auto of_each = o_.seeds ? o_.seeds->second - o_.seeds->first + 1 : 1;

@@ -13,6 +13,7 @@ namespace troupe {
 
 struct chaos_options {
   std::vector<std::string> files;
+  std::string job;  // random: a job file, as the workload of all draws; empty: built-in ones
   bool random = false;
   std::optional<std::pair<std::uint64_t, std::uint64_t>> seeds;
   chaos::target where = chaos::target::in_virtual_time;

@@ -2,6 +2,7 @@
 
 #include "actors/scheduler/no_evaluation.hpp"
 #include "actors/server/plan.hpp"
+#include "apps/linear/prepared_linear.hpp"
 #include "apps/linear/table_spec.hpp"
 
 namespace troupe {

@@ -39,7 +39,6 @@ struct run_choices {
 };
 
 // The parts of a preparation that do not depend on what is learned.
-pb::JobPlan plan_of_tables(const config::Job& job, const std::vector<pb::TableSpec>& tables);
 void describe_cluster(const config::Job& job, std::shared_ptr<file_system> files,
                       prepared_job& into);
 // `model`: JSON of what a model made of a checkpoint would say of itself; empty: none can be made.

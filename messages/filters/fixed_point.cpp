@@ -1,7 +1,8 @@
-// Numbers of 8 or 16 bits: whole multiples of a power of two, chosen for each block of rows so that
-// its largest magnitude just fits. A number is rounded to one of its two neighbours, by a draw that
-// makes the expectation exact: the error is below max / 63.5 (16 bits: max / 16383.5), max being
-// the block's largest magnitude. Bounds and lengths are rounded up to a power of 2^(1/8) (16 bits:
+// Numbers of 8 or 16 bits or, with `bits`, of as few as half of that: whole multiples of a power of
+// two, chosen for each block of rows so that its largest magnitude just fits. A number is rounded
+// to one of its two neighbours, by a draw that makes the expectation exact (rounding.hpp): the
+// error is below max / 63.5 (16 bits: max / 16383.5), max being the block's largest magnitude.
+// Bounds and lengths are rounded up to a power of 2^(1/8) (16 bits:
 // 2^(1/1024)), at most 9.1 % (0.07 %) above.
 //
 // A scale that is a power of two can be read off the numbers again, by whoever holds any part of
@@ -10,7 +11,7 @@
 // their own.
 //
 //   of each column   runs, then of each: u8 its kind, i16 exponent, and, but for the last, its
-//                    length (counts in 7 bits to a byte); then all codes
+//                    length (counts in 7 bits to a byte); then all codes, in so many bits each
 //
 // The most negative code is the negative zero.
 
@@ -19,12 +20,15 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "core/bytes.hpp"
 #include "core/math.hpp"
 #include "core/random.hpp"
+#include "messages/filters/bits.hpp"
 #include "messages/filters/registry.hpp"
+#include "messages/filters/rounding.hpp"
 
 namespace troupe {
 namespace {
@@ -94,6 +98,14 @@ int lowest_bit(double x) {
   return exponent - 1075 + __builtin_ctzll(mantissa | (std::uint64_t{1} << 52));
 }
 
+// Of a linear code; -1 more is the negative zero.
+int largest_code(int bits) {
+  return (1 << (bits - 1)) - 1;
+}
+int bits_in(const filter_numbers& numbers) {
+  return static_cast<int>(numbers.at("bits"));
+}
+
 std::size_t columns_of(const filter_place& place) {
   return place.numbers <= 4 ? place.numbers : 1;
 }
@@ -101,9 +113,10 @@ std::size_t columns_of(const filter_place& place) {
 template <class Code>
 class fixed_rounding final : public value_filter {
  public:
-  static constexpr int most = std::numeric_limits<Code>::max();
   fixed_rounding(const filter_numbers& numbers, const filter_place& place)
-      : place_(place), block_(static_cast<std::size_t>(numbers.at("block"))) {}
+      : place_(place),
+        block_(static_cast<std::size_t>(numbers.at("block"))),
+        most_(largest_code(bits_in(numbers))) {}
 
   void apply(payload& rows, const filter_moment& when) override {
     if (rows.values.empty()) return;
@@ -135,38 +148,24 @@ class fixed_rounding final : public value_filter {
         if (numbers[i] > 0) numbers[i] = table.template at<T>(table.above(numbers[i]));
       return;
     }
-    T largest = 0;
-    for (auto i = from; i < end; i += columns) largest = std::max(largest, std::fabs(numbers[i]));
-    if (!(largest > 0)) return;
-    int exponent;
-    (void)std::frexp(static_cast<double>(largest) / most, &exponent);
-    // frexp's part is below 1, so the unit is above largest / most; exactly a power of two fits
-    // too.
-    if (std::ldexp(0.5, exponent) * most >= static_cast<double>(largest)) --exponent;
-    const double unit = std::ldexp(1.0, exponent), inverse = std::ldexp(1.0, -exponent);
-    for (auto i = from; i < end; i += columns) {
-      if (numbers[i] == 0) continue;  // its sign stays
-      const double scaled = static_cast<double>(numbers[i]) * inverse;
-      // Rounded down, as a number above zero is when it is made whole. The draw has 24 bits, so
-      // that a whole number and a draw add up exactly, and a whole number stays.
-      const double draw =
-          static_cast<double>(splitmix64(seed ^ (i * 0x9E3779B97F4A7C15ull)) >> 40) * 0x1p-24;
-      constexpr int above_all = 2 * (most + 1);
-      const int code = static_cast<int>(scaled + draw + above_all) - above_all;
-      numbers[i] = static_cast<T>(code * unit);
-    }
+    const auto count = from < end ? (end - from + columns - 1) / columns : 0;
+    round_to_multiples(numbers + from, count, columns, most_, seed, from);
   }
 
   const filter_place place_;
   const std::size_t block_;
+  const int most_;
 };
 
 template <class Code>
 class fixed_packing final : public transmission_filter {
  public:
-  static constexpr int most = std::numeric_limits<Code>::max();
-  static constexpr int most_power = 2 * most;  // codes from 1
-  explicit fixed_packing(const filter_place& place) : place_(place) {}
+  fixed_packing(const filter_numbers& numbers, const filter_place& place)
+      : place_(place),
+        bits_(bits_in(numbers)),
+        most_(largest_code(bits_)),
+        most_power_(2 * most_),
+        minus_zero_(static_cast<Code>(-most_ - 1)) {}
 
   bool encode(payload& message, std::string& notes) override {
     if (message.values.empty()) return false;
@@ -196,13 +195,42 @@ class fixed_packing final : public transmission_filter {
         if (r + 1 < runs_.size()) head.put_short(runs_[r].length);
       }
     }
-    head.put_all(span<const Code>(codes));
+    put_codes(codes, head);
     if (head.size() + 8 >= message.values.size()) return false;
     byte_writer note;
     note.put_short(in.size());
     notes.assign(reinterpret_cast<const char*>(note.bytes().data()), note.size());
     message.values = blob::copy_of(span<const std::byte>(head.bytes()));
     return true;
+  }
+
+  // As whole numbers, where they fill theirs, else bit by bit.
+  bool fills() const { return bits_ == 8 * static_cast<int>(sizeof(Code)); }
+  void put_codes(const std::vector<Code>& codes, byte_writer& out) const {
+    if (fills()) return out.put_all(span<const Code>(codes));
+    bit_writer bits(out);
+    const auto mask = (std::uint64_t{1} << bits_) - 1;
+    for (const auto code : codes) bits.put(static_cast<std::uint64_t>(code) & mask, bits_);
+    bits.finish();
+  }
+  // Nothing, if there are not just so many.
+  std::optional<std::vector<Code>> get_codes(byte_reader& in, std::size_t count) const {
+    if (fills()) {
+      auto codes = in.get_all<Code>(count);
+      return in.finished() ? std::optional(std::move(codes)) : std::nullopt;
+    }
+    const auto packed = in.get_all<std::byte>(in.remaining());
+    if (packed.size() != (count * static_cast<std::size_t>(bits_) + 7) / 8) return std::nullopt;
+    bit_reader bits(packed);
+    std::vector<Code> codes;
+    codes.reserve(count);
+    const auto sign = std::uint64_t{1} << (bits_ - 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto raw = bits.get(bits_);  // its highest bit is the sign
+      codes.push_back(static_cast<Code>(static_cast<std::int64_t>(raw ^ sign) -
+                                        static_cast<std::int64_t>(sign)));
+    }
+    return codes;
   }
 
   // Each run as long as it can be.
@@ -220,7 +248,7 @@ class fixed_packing final : public transmission_filter {
       std::uint32_t length = 0;
       for (auto i = begin; i < end; i += columns, ++length)
         codes.push_back(in[i] == 0 && std::signbit(in[i])
-                            ? std::numeric_limits<Code>::min()
+                            ? minus_zero_
                             : static_cast<Code>(static_cast<double>(in[i]) * inverse));
       runs_.push_back({run_kind::linear, static_cast<std::int16_t>(exponent), length});
     };
@@ -229,25 +257,26 @@ class fixed_packing final : public transmission_filter {
       if (x == 0) continue;
       if (!std::isfinite(x)) return false;
       const int its_low = lowest_bit(x);
+      if (its_low < -1000) return false;  // whose unit has no inverse; and none was rounded to
       if (its_low >= low && std::fabs(x) <= limit) {
         largest = std::max(largest, std::fabs(x));
         continue;
       }
       const int new_low = std::min(low, its_low);
       const double new_largest = std::max(largest, std::fabs(x));
-      if (new_largest <= std::ldexp(static_cast<double>(most), new_low)) {
+      if (new_largest <= std::ldexp(static_cast<double>(most_), new_low)) {
         low = new_low;
         largest = new_largest;
-        limit = std::ldexp(static_cast<double>(most), low);
+        limit = std::ldexp(static_cast<double>(most_), low);
         continue;
       }
-      if (std::fabs(x) > std::ldexp(static_cast<double>(most), its_low)) return false;
+      if (std::fabs(x) > std::ldexp(static_cast<double>(most_), its_low)) return false;
       if (runs_.size() > 8 + in.size() / 64) return false;  // these were not rounded
       close(i);
       begin = i;
       low = its_low;
       largest = std::fabs(x);
-      limit = std::ldexp(static_cast<double>(most), low);
+      limit = std::ldexp(static_cast<double>(most_), low);
     }
     if (begin < in.size()) close(in.size());
     return true;
@@ -277,7 +306,7 @@ class fixed_packing final : public transmission_filter {
         if (steps[end] == none) continue;
         const int new_least = std::min(least, steps[end]),
                   new_largest = std::max(largest, steps[end]);
-        if (new_largest - new_least >= most_power) break;
+        if (new_largest - new_least >= most_power_) break;
         least = new_least;
         largest = new_largest;
       }
@@ -318,8 +347,8 @@ class fixed_packing final : public transmission_filter {
       }
       if (left > 0) return undone::damaged;
     }
-    const auto codes = in.get_all<Code>(count);
-    if (!in.finished()) return undone::damaged;
+    const auto codes = get_codes(in, count);
+    if (!codes) return undone::damaged;
     if (count == 0) {
       message.values = {};
       return undone::done;
@@ -333,12 +362,13 @@ class fixed_packing final : public transmission_filter {
       for (const auto& r : runs[c]) {
         const double unit = std::ldexp(1.0, r.exponent);
         for (std::uint32_t i = 0; i < r.length; ++i, to += columns) {
-          const Code code = codes[next++];
+          const Code code = (*codes)[next++];
           if (r.kind == run_kind::linear) {
-            const bool minus_zero = code == std::numeric_limits<Code>::min();
+            const bool minus_zero = code == minus_zero_;
             *to = minus_zero ? -T(0) : static_cast<T>(static_cast<double>(code) * unit);
           } else {
-            const int step = static_cast<std::make_unsigned_t<Code>>(code);
+            const int step = static_cast<int>(static_cast<std::make_unsigned_t<Code>>(code)) &
+                             ((1 << bits_) - 1);
             *to = step == 0 ? T(0) : table.template at<T>(r.exponent + step - 1);
           }
           if (!std::isfinite(*to)) return undone::damaged;
@@ -350,6 +380,9 @@ class fixed_packing final : public transmission_filter {
   }
 
   const filter_place place_;
+  const int bits_;
+  const int most_, most_power_;  // codes of powers begin with 1
+  const Code minus_zero_;
   std::vector<run> runs_;
 };
 
@@ -357,12 +390,13 @@ template <class Code>
 filter_entry entry_of(const char* name) {
   filter_entry entry;
   entry.name = name;
-  entry.parameters = {{"block", 256, 1, 1e9}};
+  constexpr double bits = 8 * sizeof(Code);
+  entry.parameters = {{"block", 256, 1, 1e9}, {"bits", bits, bits / 2, bits}};
   entry.make_value = [](const filter_numbers& n, const filter_place& p) {
     return std::make_unique<fixed_rounding<Code>>(n, p);
   };
-  entry.make_transmission = [](const filter_numbers&, const filter_place& p) {
-    return std::make_unique<fixed_packing<Code>>(p);
+  entry.make_transmission = [](const filter_numbers& n, const filter_place& p) {
+    return std::make_unique<fixed_packing<Code>>(n, p);
   };
   return entry;
 }

@@ -7,6 +7,7 @@
 #include "apps/chaos/local_target.hpp"
 #include "apps/chaos/virtual_target.hpp"
 #include "apps/chaos/workload/table_filters.hpp"
+#include "messages/filters/filter_text.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace troupe;
@@ -60,7 +61,7 @@ TEST_CASE(
     faults += e.faults;
     compared += !names.empty() && same_bits_under_faults(s);
     for (const auto& name : names)
-      if (exact_up_to(name) < 1e9) {
+      if (exact_up_to(*filter_of(name)) < 1e9) {
         ++lossy;
         break;
       }

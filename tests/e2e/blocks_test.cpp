@@ -152,3 +152,20 @@ TEST_CASE("the minimum is found on real data, as liblinear has it, with L1 and w
     CHECK(smooth.number("objective") >= one.l2_optimum * (1 - 1e-6));
   }
 }
+
+TEST_CASE("real data: under faults the block solver comes to the very bits of a run without") {
+  if (!real_data("a9a")) {
+    MESSAGE("skipped: TROUPE_DATA names no folder with a9a");
+    return;
+  }
+  const workplace here;
+  program_place place;
+  place.folder = here.path();
+  place.deadline = std::chrono::seconds(300);
+  place.environment = {{"TROUPE_DATA", real_data_root()}};
+  const auto end = run_program(
+      {TROUPE_BINARY, "chaos", TROUPE_SOURCE_DIR "/config/chaos/real/a9a-blocks.toml"}, place);
+  INFO(end.out, end.err);
+  CHECK(end.exit_code == 0);
+  CHECK(contains(end.out, "3 faults (0 left out)"));
+}

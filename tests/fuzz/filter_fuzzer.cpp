@@ -8,15 +8,18 @@
 #include <vector>
 
 #include "messages/filters/content_memory.hpp"
+#include "messages/filters/filter_text.hpp"
 #include "messages/filters/registry.hpp"
 
 using namespace troupe;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const char* const names[] = {"key_cache", "key_delta", "value_delta", "zstd",   "lz4",
-                                      "bf16",      "f16",       "fixed8",      "fixed16"};
+  static const char* const texts[] = {
+      "key_cache", "key_delta", "value_delta",   "zstd",           "lz4", "bf16", "f16",
+      "fixed8",    "fixed16",   "fixed8 bits=5", "fixed16 bits=13"};
   if (size < 4) return 0;
-  const auto entry = filter_registry::global().find(names[data[0] % std::size(names)]);
+  const auto spec = filter_of(texts[data[0] % std::size(texts)]);
+  const auto entry = filter_registry::global().find(spec->name());
   if (!entry) std::abort();
   content_memories memories(std::size_t{1} << 16, std::size_t{1} << 16);
   // Something to differ from: its hash is the same in every run.
@@ -30,7 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   place.packed = data[1] & 32;
   if (data[1] & 64) place.keys = partitioning::by_range({10, 5000});
   place.memories = &memories;
-  const auto filter = entry->make_transmission(*numbers_of({}, *entry), place);
+  const auto filter = entry->make_transmission(*numbers_of(*spec, *entry), place);
   const auto* rest = reinterpret_cast<const char*>(data + 4);
   const std::size_t left = size - 4, in_notes = std::min<std::size_t>(data[2] % 32, left);
   const std::size_t in_keys = data[3] * (left - in_notes) / 255;

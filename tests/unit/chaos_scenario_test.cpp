@@ -10,6 +10,7 @@
 #include "apps/chaos/shrink.hpp"
 #include "apps/chaos/strike.hpp"
 #include "apps/chaos/workload/table_filters.hpp"
+#include "messages/filters/filter_text.hpp"
 
 using namespace troupe;
 using namespace troupe::chaos;
@@ -78,7 +79,7 @@ TEST_CASE(
 TEST_CASE("whole numbers up to a filter's bound pass through it as they are") {
   for (const std::string name : {"bf16", "f16", "fixed8", "fixed16"})
     for (const bool doubles : {false, true}) {
-      const auto bound = static_cast<std::size_t>(*exact_up_to(name));
+      const auto bound = static_cast<std::size_t>(*exact_up_to(*filter_of(name)));
       pb::TableSpec table;
       table.set_width(1);
       table.set_value_type(doubles ? "f64" : "f32");
@@ -103,9 +104,9 @@ TEST_CASE("whole numbers up to a filter's bound pass through it as they are") {
       all.back() = static_cast<double>(bound + (name == "bf16" || name == "f16" ? 1 : 2));
       CHECK_FALSE((doubles ? through(all) : through(std::vector<float>(all.begin(), all.end()))));
     }
-  CHECK_FALSE(exact_up_to("random_skip"));
-  CHECK_FALSE(exact_up_to("significant"));
-  CHECK(*exact_up_to("value_delta") > 1e300);
+  CHECK_FALSE(exact_up_to(*filter_of("random_skip")));
+  CHECK_FALSE(exact_up_to(*filter_of("significant")));
+  CHECK(*exact_up_to(*filter_of("value_delta")) > 1e300);
 }
 
 TEST_CASE("what is possible depends on the target, and is no silent nothing") {

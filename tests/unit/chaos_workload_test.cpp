@@ -45,7 +45,7 @@ struct history {
   }
   history& ends_with(double value) {
     add(kind::final_values, 0, 0, {value});
-    check->on_finished();
+    check->on_finished({});
     return *this;
   }
   std::string promise() const {
@@ -146,7 +146,7 @@ TEST_CASE(
   auto settings = small(0);
   settings.keys = 2;
   settings.key_space = 3;
-  const std::shared_ptr<workload> w = training(settings);
+  const std::shared_ptr<table_workload> w = training(settings);
   const auto played = [&](double first) {
     std::shared_ptr<history_check> check = w->check();
     ledger_entry e;
@@ -172,7 +172,7 @@ TEST_CASE(
   last.what = kind::final_values;
   last.values = {100, -100, 100};
   useless->on(last);
-  useless->on_finished();
+  useless->on_finished({});
   REQUIRE(useless->found().size() == 1);
   CHECK(useless->found().front().promise == "the model");
 }
@@ -181,7 +181,7 @@ TEST_CASE("an error that names nobody, a wrong outcome and a job that never ends
   auto scenario = *config::parse_scenario("[expect]\nleast_faults = 0\noutcome = \"failed\"\n", "x",
                                           all_words());
   const auto verdict = [&](pb::JobStatus::Phase phase, const char* text, bool in_time) {
-    judge j(scenario, make_workload(scenario));
+    judge j(scenario, table_workload_of(scenario));
     pb::JobStatus s;
     s.set_phase(phase);
     s.set_text(text);

@@ -15,6 +15,7 @@
 #include "messages/filters/chain.hpp"
 #include "messages/filters/ends.hpp"
 #include "messages/filters/filter.hpp"
+#include "messages/filters/filter_text.hpp"
 #include "messages/filters/registry.hpp"
 #include "tests/support/payloads.hpp"
 
@@ -23,21 +24,25 @@ using namespace troupe::testing;
 
 namespace {
 
-std::unique_ptr<transmission_filter> transmission(const std::string& name,
-                                                  const filter_place& place,
-                                                  pb::FilterSpec spec = {}) {
-  const auto entry = filter_registry::global().find(name);
+// Filters as chains name them: "fixed16 bits=12".
+std::unique_ptr<transmission_filter> transmission(const std::string& text,
+                                                  const filter_place& place) {
+  const auto spec = filter_of(text);
+  REQUIRE(spec.ok());
+  const auto entry = filter_registry::global().find(spec->name());
   REQUIRE(entry.ok());
-  const auto numbers = numbers_of(spec, *entry);
+  const auto numbers = numbers_of(*spec, *entry);
   REQUIRE(numbers.ok());
   return entry->make_transmission(*numbers, place);
 }
 
-std::unique_ptr<value_filter> lossy(const std::string& name, const filter_place& place,
+std::unique_ptr<value_filter> lossy(const std::string& text, const filter_place& place,
                                     const filter_numbers& given = {}) {
-  const auto entry = filter_registry::global().find(name);
+  const auto spec = filter_of(text);
+  REQUIRE(spec.ok());
+  const auto entry = filter_registry::global().find(spec->name());
   REQUIRE(entry.ok());
-  auto numbers = *numbers_of({}, *entry);
+  auto numbers = *numbers_of(*spec, *entry);
   for (const auto& [number, value] : given) numbers[number] = value;
   return entry->make_value(numbers, place);
 }
@@ -94,8 +99,8 @@ TEST_CASE(
 }
 
 TEST_CASE("notes that nobody wrote are damaged") {
-  for (const std::string name :
-       {"key_cache", "key_delta", "value_delta", "zstd", "lz4", "fixed8", "fixed16"})
+  for (const std::string name : {"key_cache", "key_delta", "value_delta", "zstd", "lz4", "fixed8",
+                                 "fixed16", "fixed8 bits=5", "fixed16 bits=12"})
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
       random_source random(seed);
       content_memories memory = fresh_memories();
@@ -148,7 +153,8 @@ TEST_CASE("small keys of a hashed table take the bits that they have") {
 }
 
 TEST_CASE("what short floats and fixed points round to is sent without a further loss") {
-  for (const std::string name : {"bf16", "f16", "fixed8", "fixed16"})
+  for (const std::string name : {"bf16", "f16", "fixed8", "fixed16", "fixed8 bits=4",
+                                 "fixed8 bits=7", "fixed16 bits=9", "fixed16 bits=15"})
     for (const bool doubles : {false, true})
       for (const std::uint32_t numbers : {1u, 2u, 3u, 10u}) {
         CAPTURE(name);
@@ -170,7 +176,7 @@ TEST_CASE("what short floats and fixed points round to is sent without a further
           std::string notes;
           const auto filter = transmission(name, place);
           REQUIRE(filter->encode(message, notes));
-          const bool bytes = name == "fixed8";
+          const bool bytes = name.rfind("fixed8", 0) == 0;
           CHECK(message.values.size() * (doubles ? (bytes ? 7 : 3) : (bytes ? 3 : 1)) <
                 part.size() * (bytes || doubles ? 1 : 2));
           REQUIRE(filter->decode(message, notes) == undone::done);
@@ -197,6 +203,49 @@ TEST_CASE("rounding errors are within what the filters promise") {
   error_of("fixed8", [](float x, float y, float most) { return std::fabs(x - y) < most / 63.5f; });
   error_of("fixed16",
            [](float x, float y, float most) { return std::fabs(x - y) < most / 16383.5f; });
+  error_of("fixed8 bits=5",
+           [](float x, float y, float most) { return std::fabs(x - y) < most / 7.5f; });
+  error_of("fixed16 bits=12",
+           [](float x, float y, float most) { return std::fabs(x - y) < most / 1023.5f; });
+}
+
+TEST_CASE("fewer bits make fewer bytes") {
+  const auto values = normals(256, 3);
+  for (const auto& [name, bits] : {std::pair<std::string, std::size_t>{"fixed8 bits=4", 4},
+                                   {"fixed8 bits=5", 5},
+                                   {"fixed8", 8},
+                                   {"fixed16 bits=8", 8},
+                                   {"fixed16 bits=13", 13},
+                                   {"fixed16", 16}}) {
+    CAPTURE(name);
+    payload message{{}, blob_of(values)};
+    lossy(name, place_of(1))->apply(message, {1, 2, 3, 0});
+    std::string notes;
+    REQUIRE(transmission(name, place_of(1))->encode(message, notes));
+    CHECK(message.values.size() == 256 * bits / 8 + 4);  // one run
+  }
+}
+
+// A unit below 2^-1022 would have no inverse.
+TEST_CASE("the smallest doubles are rounded to multiples of 2^-1000, and sent as they are if not") {
+  const std::vector<double> values{4.9e-324, -0x1p-1000, 0x1.8p-1000, -0.0, 0, 3e-310};
+  for (const std::string name : {"fixed8", "fixed16"}) {
+    payload rows{blob_of(positions(6, 2)), blob_of(values)};
+    lossy(name, place_of(1, true))->apply(rows, {1, 2, 3, 0});
+    const auto got = items_of<double>(rows.values);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      CHECK(std::fabs(got[i] - values[i]) <= 0x1p-1000);
+    CHECK(got[1] == -0x1p-1000);
+    CHECK(std::signbit(got[3]));
+    payload message{{}, rows.values};
+    std::string notes;
+    const auto filter = transmission(name, place_of(1, true));
+    if (filter->encode(message, notes)) REQUIRE(filter->decode(message, notes) == undone::done);
+    CHECK(message.values == rows.values);
+    payload unrounded{{}, blob_of(values)};
+    CHECK(!filter->encode(unrounded, notes));
+    CHECK(items_of<double>(unrounded.values)[0] == 4.9e-324);
+  }
 }
 
 TEST_CASE("every f16 and bf16 is itself, and neighbours round to even") {
@@ -257,14 +306,15 @@ TEST_CASE("stochastic rounding and random skips leave the expectation as it is")
   // 10^5 draws of the same row; the deviation is within 5 standard errors.
   constexpr int draws = 100000;
   const std::vector<float> values{0.3f, -1.7f, 0.001f, 2.0f};
-  for (const std::string name : {"fixed8", "random_skip", "random_skip by size"}) {
+  for (const std::string name : {"fixed8", "fixed8 bits=4", "random_skip", "random_skip by size"}) {
     CAPTURE(name);
     std::vector<double> sums(values.size()), squares(values.size());
     std::size_t sent = 0;
     const auto keys = positions(4, 1);
-    const auto filter = name == "fixed8" ? lossy(name, place_of(1))
-                                         : lossy("random_skip", place_of(1),
-                                                 {{"skip", 0.75}, {"by_size", name.size() > 12}});
+    const bool rounds = name.rfind("fixed8", 0) == 0;
+    const auto filter =
+        rounds ? lossy(name, place_of(1))
+               : lossy("random_skip", place_of(1), {{"skip", 0.75}, {"by_size", name.size() > 12}});
     for (int i = 0; i < draws; ++i) {
       payload rows{blob_of(keys), blob_of(values)};
       filter->apply(rows, {1, 0, static_cast<std::uint64_t>(i), 0});
@@ -283,7 +333,7 @@ TEST_CASE("stochastic rounding and random skips leave the expectation as it is")
       const double spread = std::sqrt(std::max(0.0, squares[i] / draws - mean * mean) / draws);
       CHECK(std::fabs(mean - static_cast<double>(values[i])) <= 5 * spread + 1e-9);
     }
-    if (name != "fixed8") CHECK(std::fabs(static_cast<double>(sent) / draws - 1) < 0.02);
+    if (!rounds) CHECK(std::fabs(static_cast<double>(sent) / draws - 1) < 0.02);
   }
 }
 

@@ -10,9 +10,9 @@ namespace {
 
 using ull = unsigned long long;
 
-class counters_workload final : public workload {
+class counters_workload final : public table_workload {
  public:
-  using workload::workload;
+  using table_workload::table_workload;
   pb::TableSpec table() const override {
     pb::TableSpec t;
     t.set_name("counters");
@@ -73,7 +73,7 @@ class counters_check final : public history_check {
     std::fill(acknowledged_.begin(), acknowledged_.end(), 0);
     restored_ = true;
   }
-  void on_finished() override {
+  void on_finished(const pb::JobStatus&) override {
     if (final_.size() != s_.key_space)
       return report("exactly once", "nobody could read the counters at the end", final_at_);
     for (std::uint64_t k = 0; k < s_.key_space; ++k) {
@@ -198,7 +198,7 @@ std::unique_ptr<history_check> counters_workload::check() const {
 
 }  // namespace
 
-std::unique_ptr<workload> counters(workload_settings settings) {
+std::unique_ptr<table_workload> counters(workload_settings settings) {
   return std::make_unique<counters_workload>(std::move(settings));
 }
 

@@ -11,9 +11,9 @@ namespace {
 
 using ull = unsigned long long;
 
-class registers_workload final : public workload {
+class registers_workload final : public table_workload {
  public:
-  using workload::workload;
+  using table_workload::table_workload;
   pb::TableSpec table() const override {
     pb::TableSpec t;
     t.set_name("registers");
@@ -92,7 +92,7 @@ class registers_check final : public history_check {
     for (auto& slot : history_)
       for (auto& t : slot) t.acknowledged = never;
   }
-  void on_finished() override {
+  void on_finished(const pb::JobStatus&) override {
     if (final_.size() != s_.key_space)
       return report("order of writes", "nobody could read the registers at the end", final_at_);
     for (std::uint64_t k = 0; k < s_.key_space; ++k)
@@ -167,7 +167,7 @@ std::unique_ptr<history_check> registers_workload::check() const {
 
 }  // namespace
 
-std::unique_ptr<workload> registers(workload_settings settings) {
+std::unique_ptr<table_workload> registers(workload_settings settings) {
   return std::make_unique<registers_workload>(std::move(settings));
 }
 

@@ -34,6 +34,12 @@ bool shards_may_change(const config::Scenario& s) {
          });
 }
 
+filter_names filters_in(const config::Scenario& s, direction way) {
+  filter_names names;
+  for (const auto& text : chain_of(s, way)) names.insert(name_in(text));
+  return names;
+}
+
 std::string listed(const filter_texts& chain) {
   std::string text;
   for (const auto& one : chain) text += (text.empty() ? "" : ", ") + one;
@@ -44,17 +50,19 @@ std::string listed(const filter_texts& chain) {
 
 // bf16 and f16 have 8 and 11 bits of precision. A block of whole numbers up to the largest code of
 // fixed8 and fixed16 has 1 or a smaller power of two for its unit, and all are multiples of that.
-std::optional<double> exact_up_to(const std::string& filter) {
+std::optional<double> exact_up_to(const pb::FilterSpec& spec) {
+  const auto& filter = spec.name();
   if (!loses(filter)) return std::numeric_limits<double>::infinity();
   if (filter == "bf16") return 256;
   if (filter == "f16") return 2048;
-  if (filter == "fixed8") return 127;
-  if (filter == "fixed16") return 32767;
-  return std::nullopt;
+  if (filter != "fixed8" && filter != "fixed16") return std::nullopt;
+  const auto numbers = numbers_of(spec, *filter_registry::global().find(filter));
+  if (!numbers) return std::nullopt;
+  return (1 << (static_cast<int>(numbers->at("bits")) - 1)) - 1;
 }
 
 std::string misfit_of_filters(const config::Scenario& s, direction way) {
-  const auto what = make_workload(s);
+  const auto what = table_workload_of(s);
   auto table = what->table();
   auto& to =
       *(way == direction::push ? table.mutable_push_filters() : table.mutable_pull_filters());
@@ -65,7 +73,7 @@ std::string misfit_of_filters(const config::Scenario& s, direction way) {
   const auto& kind = s.workload().kind();
   const auto* travels = way == direction::push ? "pushed" : "read";
   for (const auto& filter : to) {
-    const auto exact = exact_up_to(filter.name());
+    const auto exact = exact_up_to(filter);
     if (!exact)
       return format("'%s' changes what is %s, and the check of %s counts on every bit of it",
                     filter.name().c_str(), travels, kind.c_str());
@@ -78,7 +86,7 @@ std::string misfit_of_filters(const config::Scenario& s, direction way) {
   return "";
 }
 
-pb::TableSpec table_of(const config::Scenario& s, const workload& what) {
+pb::TableSpec table_of(const config::Scenario& s, const table_workload& what) {
   auto table = what.table();
   const bool added = add_filters(s.filters().push(), *table.mutable_push_filters()).ok() &&
                      add_filters(s.filters().pull(), *table.mutable_pull_filters()).ok();
@@ -88,31 +96,37 @@ pb::TableSpec table_of(const config::Scenario& s, const workload& what) {
 }
 
 bool same_bits_under_faults(const config::Scenario& s) {
-  for (const auto& text : s.filters().push())
-    if (const auto entry = filter_registry::global().find(name_in(text));
-        entry && entry->keeps_residue)
+  return same_bits_under_faults(s, filters_in(s, direction::push), filters_in(s, direction::pull));
+}
+
+bool same_bits_under_faults(const config::Scenario& s, const filter_names& push,
+                            const filter_names& pull) {
+  for (const auto& name : push)
+    if (const auto entry = filter_registry::global().find(name); entry && entry->keeps_residue)
       return false;  // what it keeps dies with its worker
   if (!shards_may_change(s)) return true;
   // bf16 and f16 round each number by itself; the others look at what else a shard answers.
-  return std::all_of(s.filters().pull().begin(), s.filters().pull().end(), [](const auto& text) {
-    const auto name = name_in(text);
+  return std::all_of(pull.begin(), pull.end(), [](const auto& name) {
     return !loses(name) || name == "bf16" || name == "f16";
   });
 }
 
 config::Scenario with_lossy_filters_alone(const config::Scenario& scenario) {
   auto s = scenario;
-  for (auto* chain : {s.mutable_filters()->mutable_push(), s.mutable_filters()->mutable_pull()})
+  for (auto* chain : {s.mutable_filters()->mutable_push(), s.mutable_filters()->mutable_pull()}) {
+    const bool some = !chain->empty();
     chain->erase(std::remove_if(chain->begin(), chain->end(),
                                 [](const std::string& text) { return !loses(name_in(text)); }),
                  chain->end());
+    // A job's own must not come back in their place.
+    if (some && chain->empty() && s.workload().kind() == "job") *chain->Add() = "none";
+  }
   return s;
 }
 
-std::set<std::string> filters_in(const config::Scenario& s) {
-  std::set<std::string> names;
-  for (const auto way : {direction::push, direction::pull})
-    for (const auto& text : chain_of(s, way)) names.insert(name_in(text));
+filter_names filters_in(const config::Scenario& s) {
+  auto names = filters_in(s, direction::push);
+  names.merge(filters_in(s, direction::pull));
   return names;
 }
 

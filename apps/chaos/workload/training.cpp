@@ -15,9 +15,9 @@ namespace {
 using ull = unsigned long long;
 constexpr std::size_t rows_of_clock = 4;
 
-class training_workload final : public workload {
+class training_workload final : public table_workload {
  public:
-  using workload::workload;
+  using table_workload::table_workload;
   pb::TableSpec table() const override {
     pb::TableSpec t;
     t.set_name("weights");
@@ -117,7 +117,7 @@ class training_check final : public history_check {
     }
   }
   void on_restored() override {}
-  void on_finished() override {
+  void on_finished(const pb::JobStatus&) override {
     if (final_.size() != s_.key_space)
       return report("the model", "nobody could read the weights at the end", final_at_);
     if (calm_ && calm_->final_ != final_)
@@ -161,7 +161,7 @@ std::unique_ptr<history_check> training_workload::check() const {
 
 }  // namespace
 
-std::unique_ptr<workload> training(workload_settings settings) {
+std::unique_ptr<table_workload> training(workload_settings settings) {
   return std::make_unique<training_workload>(std::move(settings));
 }
 

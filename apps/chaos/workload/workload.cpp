@@ -29,7 +29,7 @@ std::vector<double> doubles_of(const blob& bytes) {
 
 class recorded_program final : public slot_program {
  public:
-  recorded_program(std::shared_ptr<const workload> what, std::shared_ptr<ledger> seen,
+  recorded_program(std::shared_ptr<const table_workload> what, std::shared_ptr<ledger> seen,
                    std::uint32_t slot, std::uint64_t life, meter& work_done)
       : what_(std::move(what)),
         seen_(std::move(seen)),
@@ -75,7 +75,7 @@ class recorded_program final : public slot_program {
     seen_->add(std::move(e));
   }
 
-  const std::shared_ptr<const workload> what_;
+  const std::shared_ptr<const table_workload> what_;
   const std::shared_ptr<ledger> seen_;
   const std::uint32_t slot_;
   const std::uint64_t life_;
@@ -85,7 +85,7 @@ class recorded_program final : public slot_program {
 // Reads every key once.
 class reading_program final : public evaluation_program {
  public:
-  reading_program(std::shared_ptr<const workload> what, pb::EvaluateTask task)
+  reading_program(std::shared_ptr<const table_workload> what, pb::EvaluateTask task)
       : what_(std::move(what)), task_(std::move(task)) {}
 
   void run(session& session, on_scored done) override {
@@ -106,13 +106,13 @@ class reading_program final : public evaluation_program {
   }
 
  private:
-  const std::shared_ptr<const workload> what_;
+  const std::shared_ptr<const table_workload> what_;
   const pb::EvaluateTask task_;
 };
 
 class workload_application final : public application {
  public:
-  workload_application(std::shared_ptr<const workload> what, std::shared_ptr<ledger> seen,
+  workload_application(std::shared_ptr<const table_workload> what, std::shared_ptr<ledger> seen,
                        std::uint64_t first_life)
       : what_(std::move(what)), seen_(std::move(seen)), lives_(first_life) {}
   std::unique_ptr<slot_program> slot(std::uint32_t slot, meter& work_done) override {
@@ -124,7 +124,7 @@ class workload_application final : public application {
   }
 
  private:
-  const std::shared_ptr<const workload> what_;
+  const std::shared_ptr<const table_workload> what_;
   const std::shared_ptr<ledger> seen_;
   std::atomic<std::uint64_t> lives_;
 };
@@ -153,7 +153,8 @@ key_id key_at(std::uint64_t place) {
   return splitmix64(place);
 }
 
-std::vector<std::uint64_t> workload::places_of(std::uint32_t slot, std::uint64_t clock) const {
+std::vector<std::uint64_t> table_workload::places_of(std::uint32_t slot,
+                                                     std::uint64_t clock) const {
   if (s_.key_sets > 0) clock %= s_.key_sets;
   random_source random(seed_of(s_.seed, of_keys, slot, clock));
   std::vector<std::uint64_t> places;
@@ -183,22 +184,32 @@ workload_settings settings_of(const config::Scenario& s) {
   return settings;
 }
 
-std::unique_ptr<workload> make_workload(const config::Scenario& scenario) {
+std::unique_ptr<table_workload> table_workload_of(const config::Scenario& scenario) {
   auto settings = settings_of(scenario);
   const auto& kind = scenario.workload().kind();
   if (kind == "registers") return registers(std::move(settings));
-  if (kind == "training") return training(std::move(settings));
-  return counters(std::move(settings));
+  if (kind == "counters") return counters(std::move(settings));
+  return training(std::move(settings));
 }
 
-std::shared_ptr<application> application_of(std::shared_ptr<const workload> what,
-                                            std::shared_ptr<ledger> seen,
-                                            std::uint64_t first_life) {
-  return std::make_shared<workload_application>(std::move(what), std::move(seen), first_life);
+result<std::unique_ptr<workload>> make_workload(const config::Scenario& scenario) {
+  if (scenario.workload().kind() == "job") return job_workload(scenario);
+  return std::unique_ptr<workload>(table_workload_of(scenario));
 }
 
-std::shared_ptr<evaluation> final_reading(std::shared_ptr<ledger> seen) {
-  return std::make_shared<final_values>(std::move(seen));
+workload_parts table_workload::parts(const config::Scenario& scenario, std::shared_ptr<ledger> seen,
+                                     std::uint64_t first_life) const {
+  workload_parts p;
+  auto& plan = p.job.plan;
+  plan.set_bounded(s_.staleness.has_value());
+  plan.set_staleness(s_.staleness.value_or(0));
+  *plan.add_tables() = table_of(scenario, *this);
+  p.job.evaluate = {{"train", 1}};
+  p.scores = std::make_shared<final_values>(seen);
+  p.app = std::make_shared<workload_application>(
+      std::static_pointer_cast<const table_workload>(shared_from_this()), std::move(seen),
+      first_life);
+  return p;
 }
 
 void register_functions() {

@@ -235,17 +235,14 @@ class coordinator {
   bool stopping() const {
     return interrupted_ || stopped_early_ || converged_ || evaluation_failure_;
   }
-  // The first clock behind `clock` before which the model is measured.
-  std::uint64_t limit_behind(std::uint64_t clock) const;
-  std::uint64_t limit_from(std::uint64_t clock) const;
-  std::uint64_t measured_before() const;
-  pb::MeasuredState measured_state() const;
-  void take_up(const pb::MeasuredState& measured, bool with_best);
   void fail_if_nobody_moves(instant now);
 
-  // ---- coordinator_stages.cpp
-  void load(instant now);
-  void send_loads(instant now);
+  // ---- coordinator_measuring.cpp
+  // The first clock behind `clock` before which the model is measured.
+  std::uint64_t limit_behind(std::uint64_t clock) const;
+  // Where slots that go on from `clock` halt first: there, if it is a clock before which the model
+  // is measured, or kept, and that was not done.
+  std::uint64_t limit_from(std::uint64_t clock) const;
   void go_on_when_all_wait(instant now);
   void begin_measuring(const std::vector<scored_set>& data_sets, instant now);
   void ask_for_summaries(instant now);
@@ -254,9 +251,18 @@ class coordinator {
   void on_measured(instant now);
   void record(bool best, bool final, bool arrived, instant now);
   void go_on(instant now);
+  void give_up_evaluating(error why, instant now);
+  // The clock of the last measurement that has come to something.
+  std::uint64_t measured_before() const;
+  pb::MeasuredState measured_state() const;
+  // `with_best`: the best model itself is at hand too, or is not kept.
+  void take_up(const pb::MeasuredState& measured, bool with_best);
+
+  // ---- coordinator_stages.cpp
+  void load(instant now);
+  void send_loads(instant now);
   void end_training(instant now);
   void evaluate_at_the_end(instant now);
-  void give_up_evaluating(error why, instant now);
   void save_into(const std::string& folder, instant now);
   void publish(std::vector<std::string> parts);
   void finish();

@@ -13,8 +13,6 @@ std::uint64_t coordinator::limit_behind(std::uint64_t clock) const {
   return clock < settings_.measure_first ? std::min(next, settings_.measure_first) : next;
 }
 
-// Where slots that go on from a clock halt first: at that clock, if it is one before which the
-// model is measured, or kept, and that was not done.
 std::uint64_t coordinator::limit_from(std::uint64_t clock) const {
   const bool due = clock > measured_at_ &&
                    (clock % settings_.measure_every == 0 || clock == settings_.measure_first);
@@ -189,6 +187,8 @@ void coordinator::on_measured(instant now) {
   converged_ = converged_ || (course.ends && !training_ended_);
   if (best) best_ = latest_;
   errand_ = errand::none;
+  if (checkpoint_ && measured_at_ <= checkpoint_->manifest.clock())
+    *checkpoint_->manifest.mutable_measured() = measured_state();
   // At the end of training the tables are the best model themselves.
   if (!best || settings_.best_folder.empty() || training_ended_) return go_on(now);
   errand_ = errand::keeping;
@@ -216,7 +216,6 @@ void coordinator::go_on(instant now) {
     if (!board_.finished(slot)) assign(slot, now);
 }
 
-// The clock of the last measurement that has come to something.
 std::uint64_t coordinator::measured_before() const {
   return errand_ == errand::measuring ? latest_.clock() : measured_at_;
 }
@@ -234,7 +233,6 @@ pb::MeasuredState coordinator::measured_state() const {
   return s;
 }
 
-// `with_best`: the best model itself is at hand too, or is not kept.
 void coordinator::take_up(const pb::MeasuredState& s, bool with_best) {
   measured_at_ = s.at();
   if (s.has_latest()) latest_ = s.latest();

@@ -52,6 +52,7 @@ void coordinator::begin_checkpoint_if_due(instant now) {
   m.set_one_cut(cut);
   m.set_clock(cut ? next_checkpoint_ : board_.smallest_clock());
   m.set_first_clock(settings_.plan.first_clock());
+  *m.mutable_measured() = measured_state();  // and what is measured up to its clock
   for (const auto& t : settings_.plan.tables()) *m.add_tables() = t;
   std::vector<shard_round::key> keys;
   for (const auto& e : view_.shards()) {
@@ -89,7 +90,6 @@ void coordinator::on_checkpoint_part(const send_save& asked, const result<pb::Sa
     }
   if (!checkpoint_saves_.complete()) return;
   checkpoint_->publishing = true;
-  *m.mutable_measured() = measured_state();
   commands_.push_back(publish_checkpoint{m});
 }
 

@@ -1,8 +1,6 @@
 #include "apps/chaos/draw.hpp"
 
-#include <algorithm>
 #include <cstring>
-#include <limits>
 
 #include "actors/supervision/landmarks.hpp"
 #include "apps/chaos/coverage.hpp"
@@ -119,15 +117,9 @@ class drawing {
         std::swap(known[i], known[i + own.below(known.size() - i)]);
         *chain.Add() = known[i] + numbers_of(known[i], own);
       }
-    } while (!misfit_of_filters(s_, way).empty() || (!job_.empty() && loses_any(chain)));
-  }
-
-  // Whether it would change what a job comes to.
-  static bool loses_any(const filter_texts& chain) {
-    return std::any_of(chain.begin(), chain.end(), [](const std::string& text) {
-      const auto spec = filter_of(text);
-      return spec && exact_up_to(*spec) != std::numeric_limits<double>::infinity();
-    });
+    } while (!misfit_of_filters(s_, way).empty() ||
+             // It would change what a job comes to.
+             (!job_.empty() && loses_any(chain)));
   }
 
   // Messages are small here: as they come, caches and compression would pass most of them over.

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/file.hpp"
@@ -37,6 +38,29 @@ class ledger {
   virtual ~ledger() = default;
   // From any thread. The entry's time is set here.
   virtual void add(ledger_entry entry) = 0;
+};
+
+// What one life of a slot writes into a ledger.
+class slot_notes {
+ public:
+  slot_notes(std::shared_ptr<ledger> to, std::uint32_t slot, std::uint64_t life)
+      : to_(std::move(to)), slot_(slot), life_(life) {}
+  void note(ledger_entry::kind what, std::uint64_t clock, std::vector<double> values = {},
+            bool refused = false) const {
+    ledger_entry e;
+    e.what = what;
+    e.slot = slot_;
+    e.life = life_;
+    e.clock = clock;
+    e.refused = refused;
+    e.values = std::move(values);
+    to_->add(std::move(e));
+  }
+
+ private:
+  const std::shared_ptr<ledger> to_;
+  const std::uint32_t slot_;
+  const std::uint64_t life_;
 };
 
 // Hands every entry on at once, one at a time.

@@ -7,7 +7,7 @@
 // A processor that does eight numbers at once does so; what comes of it is the same. All that is
 // called is compiled into the clone.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define TROUPE_WIDE __attribute__((target_clones("avx2", "default")))
 #else
 #define TROUPE_WIDE

@@ -8,25 +8,16 @@
 #include "apps/chaos/virtual_target.hpp"
 #include "apps/chaos/workload/table_filters.hpp"
 #include "messages/filters/filter_text.hpp"
+#include "tests/support/scenarios.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace troupe;
 using namespace troupe::chaos;
+using troupe::testing::broken;
+using troupe::testing::parsed_scenario;
 using troupe::testing::temporary_folder;
 
 namespace {
-
-config::Scenario parsed(const std::string& text) {
-  const auto s = config::parse_scenario(text, "test", all_words());
-  INFO((s ? std::string() : s.failure().text));
-  REQUIRE(s.ok());
-  return *s;
-}
-
-std::string broken(const result<run_outcome>& o) {
-  if (!o) return o.failure().text;
-  return o->ok() ? "" : o->violations.front().promise + ": " + o->violations.front().text;
-}
 
 // How much of the bytes is left.
 double left_of(const run_outcome& o) {
@@ -75,7 +66,7 @@ TEST_CASE(
 
 TEST_CASE("what travels is encoded, in virtual time and between nodes of one process") {
   const std::string chain = "[\"value_delta\", \"key_cache least_keys=3\"]\n";
-  const auto s = parsed(
+  const auto s = parsed_scenario(
       "[scenario]\nstretch = 10\n[cluster]\nservers = 2\nworkers = 2\nslots = 2\n"
       "[workload]\nclocks = 40\nkeys = 100\nkey_space = 1000\nkey_sets = 2\n[filters]\npush = " +
       chain + "pull = " + chain +
@@ -92,8 +83,9 @@ TEST_CASE("what travels is encoded, in virtual time and between nodes of one pro
 TEST_CASE("the same bits are promised where filters can promise them") {
   const auto promised = [](const std::string& push, const std::string& pull,
                            const std::string& more = "") {
-    return same_bits_under_faults(parsed("[workload]\nkind = \"training\"\n[filters]\npush = [" +
-                                         push + "]\npull = [" + pull + "]\n" + more));
+    return same_bits_under_faults(
+        parsed_scenario("[workload]\nkind = \"training\"\n[filters]\npush = [" + push +
+                        "]\npull = [" + pull + "]\n" + more));
   };
   const std::string join = "[[faults]]\nkind = \"join\"\nnode = \"server 3\"\n";
   CHECK(promised("\"random_skip\", \"fixed8\", \"zstd\"", "\"fixed16\", \"lz4\""));

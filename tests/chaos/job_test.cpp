@@ -10,10 +10,13 @@
 #include "apps/chaos/virtual_target.hpp"
 #include "apps/chaos/workload/workload.hpp"
 #include "core/random.hpp"
+#include "tests/support/scenarios.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 using namespace troupe;
 using namespace troupe::chaos;
+using troupe::testing::broken;
+using troupe::testing::parsed_scenario;
 using troupe::testing::temporary_folder;
 
 namespace {
@@ -51,18 +54,6 @@ std::string blocks(int tau, const std::string& more) {
          "\n[training.updater]\nl1 = 0.5\n[solver]\nname = \"blocks\"\nby = \"range\"\ncount = 8\n"
          "check_every = 4\nobjective_tolerance = 1e-6\n" +
          more;
-}
-
-config::Scenario parsed(const std::string& text) {
-  const auto s = config::parse_scenario(text, "test", all_words());
-  INFO((s ? std::string() : s.failure().text));
-  REQUIRE(s.ok());
-  return *s;
-}
-
-std::string broken(const result<run_outcome>& o) {
-  if (!o) return o.failure().text;
-  return o->ok() ? "" : o->violations.front().promise + ": " + o->violations.front().text;
 }
 
 // Every one of these seeds, with the job for a workload.
@@ -114,7 +105,7 @@ TEST_CASE("a cluster that goes on from a checkpoint goes on by what had been mea
     // In the middle of the run, and, since the model is measured before every 32nd clock, at any
     // distance from that.
     for (const int at : {21, 33, 47, 60, 77, 93}) {
-      auto s = parsed(
+      auto s = parsed_scenario(
           "[cluster]\nservers = 2\nworkers = 1\nslots = 1\ncheckpoint_every = 4\n"
           "[workload]\nkind = \"job\"\njob = \"" +
           here.job(blocks(0, solving)) + "\"\nrestore_at = [\"" + std::to_string(at) +
@@ -131,7 +122,7 @@ TEST_CASE("early stopping, too, goes on from a checkpoint with what it knew") {
       "[evaluation]\nevery = 0.5\npatience = 2\n",
       "validation_fraction = 0.2\n");
   for (const int at : {20, 30, 40, 50}) {
-    auto s = parsed(
+    auto s = parsed_scenario(
         "[cluster]\nservers = 2\nworkers = 1\nslots = 1\ncheckpoint_every = 4\n"
         "[workload]\nkind = \"job\"\njob = \"" +
         job + "\"\nrestore_at = [\"" + std::to_string(at) + " ms\"]\n[expect]\nleast_faults = 0\n");
@@ -143,10 +134,10 @@ TEST_CASE("early stopping, too, goes on from a checkpoint with what it knew") {
 TEST_CASE("a scenario's filters take the place of its job's") {
   const place_of_jobs here;
   const auto with = [&](const std::string& filters) {
-    auto s = parsed("[workload]\nkind = \"job\"\njob = \"" +
-                    here.job("[training]\nepochs = 2\nminibatch = 8\n[filters]\npush = "
-                             "[\"fixed8\"]\n") +
-                    "\"\n" + filters + "[expect]\nleast_faults = 0\n");
+    auto s = parsed_scenario("[workload]\nkind = \"job\"\njob = \"" +
+                             here.job("[training]\nepochs = 2\nminibatch = 8\n[filters]\npush = "
+                                      "[\"fixed8\"]\n") +
+                             "\"\n" + filters + "[expect]\nleast_faults = 0\n");
     auto made = make_workload(s);
     REQUIRE(made.ok());
     const std::shared_ptr<const workload> what = std::move(*made);
@@ -163,7 +154,7 @@ TEST_CASE("a scenario's filters take the place of its job's") {
 TEST_CASE("a job that a scenario cannot use is refused, and it is said why") {
   const place_of_jobs here;
   const auto why = [&](const std::string& job) {
-    const auto s = parsed("[workload]\nkind = \"job\"\njob = \"" + job + "\"\n");
+    const auto s = parsed_scenario("[workload]\nkind = \"job\"\njob = \"" + job + "\"\n");
     const auto o = run_in_virtual_time(s, {});
     return o ? std::string() : o.failure().text;
   };

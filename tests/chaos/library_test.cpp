@@ -12,9 +12,12 @@
 #include "apps/chaos/virtual_target.hpp"
 #include "core/file.hpp"
 #include "core/planted_bug.hpp"
+#include "tests/support/scenarios.hpp"
 
 using namespace troupe;
 using namespace troupe::chaos;
+using troupe::testing::broken;
+using troupe::testing::parsed_scenario;
 
 namespace {
 
@@ -35,22 +38,11 @@ std::vector<std::string> library() {
   return names;
 }
 
-std::string broken(const run_outcome& o) {
-  return o.ok() ? "" : o.violations.front().promise + ": " + o.violations.front().text;
-}
-
 run_outcome played(const config::Scenario& s) {
   const auto o = run_in_virtual_time(s, {});
   INFO((o ? std::string() : o.failure().text));
   REQUIRE(o.ok());
   return *o;
-}
-
-config::Scenario parsed(const std::string& text) {
-  const auto s = config::parse_scenario(text, "test", all_words());
-  INFO((s ? std::string() : s.failure().text));
-  REQUIRE(s.ok());
-  return *s;
 }
 
 }  // namespace
@@ -130,7 +122,7 @@ TEST_CASE(
     "a server that drains keeps what it has until those that stay have shown that they live") {
   // The other copy has died, and nobody knows it yet.
   for (const char* drained : {"27 ms", "24 ms", "30 ms"})
-    CHECK(broken(played(parsed(
+    CHECK(broken(played(parsed_scenario(
               std::string(
                   "[cluster]\nservers = 2\nworkers = 1\nslots = 1\n[workload]\nkind = "
                   "\"registers\"\nclocks = 40\nkeys = 2\nkey_space = 6\nstaleness = 3\n"
@@ -140,25 +132,25 @@ TEST_CASE(
 }
 
 TEST_CASE("a scheduler that sleeps before its first look holds nobody's silence against them") {
-  CHECK(broken(played(
-            parsed("[cluster]\nservers = 2\nworkers = 1\n[workload]\nstaleness = 3\n"
-                   "[[faults]]\nkind = \"pause\"\nnode = \"scheduler\"\nat = \"2 ms\"\nlasts = "
-                   "\"75 ms\"\n"))) == "");
+  CHECK(broken(played(parsed_scenario(
+            "[cluster]\nservers = 2\nworkers = 1\n[workload]\nstaleness = 3\n"
+            "[[faults]]\nkind = \"pause\"\nnode = \"scheduler\"\nat = \"2 ms\"\nlasts = "
+            "\"75 ms\"\n"))) == "");
 }
 
 TEST_CASE("a node that was silent while all gathered is one of them again") {
   for (const char* node : {"worker 2", "server 1"})
-    CHECK(broken(played(
-              parsed(std::string("[[faults]]\nkind = \"pause\"\nat = \"17 ms\"\nlasts = \"45 "
-                                 "ms\"\nnode = \"") +
-                     node + "\"\n"))) == "");
+    CHECK(broken(played(parsed_scenario(
+              std::string("[[faults]]\nkind = \"pause\"\nat = \"17 ms\"\nlasts = \"45 "
+                          "ms\"\nnode = \"") +
+              node + "\"\n"))) == "");
 }
 
 TEST_CASE("a disk that is full when the model is saved fails the job only when it stays so") {
-  CHECK(broken(played(
-            parsed("[workload]\nclocks = 30\n[[faults]]\nkind = \"disk_full\"\nnode = \"server "
-                   "1\"\nat = \"10 ms\"\nlasts = \"300 ms\"\n"))) == "");
-  const auto for_good = played(parsed(
+  CHECK(broken(played(parsed_scenario(
+            "[workload]\nclocks = 30\n[[faults]]\nkind = \"disk_full\"\nnode = \"server "
+            "1\"\nat = \"10 ms\"\nlasts = \"300 ms\"\n"))) == "");
+  const auto for_good = played(parsed_scenario(
       "[scenario]\nheal_at = \"60 s\"\n[workload]\nclocks = 30\n[[faults]]\nkind = "
       "\"disk_full\"\nnode = "
       "\"server 1\"\nat = \"10 ms\"\n[expect]\noutcome = \"failed\"\ntext = \"no space left\"\n"));
@@ -166,16 +158,16 @@ TEST_CASE("a disk that is full when the model is saved fails the job only when i
 }
 
 TEST_CASE("a cluster goes on from a checkpoint that was taken after slots had moved") {
-  CHECK(broken(
-            played(parsed("[cluster]\nservers = 2\nworkers = 2\nslots = 1\ncheckpoint_every = 4\n"
-                          "[workload]\nkind = \"training\"\nclocks = 12\nclock_time = \"1200 us\"\n"
-                          "restore_at = [\"75 ms\"]\n[[faults]]\nkind = \"kill\"\nnode = \"*\"\n"
-                          "at = \"0 s\"\nlasts = \"85 ms\"\nstate = \"a push is sent\"\n"))) == "");
+  CHECK(broken(played(parsed_scenario(
+            "[cluster]\nservers = 2\nworkers = 2\nslots = 1\ncheckpoint_every = 4\n"
+            "[workload]\nkind = \"training\"\nclocks = 12\nclock_time = \"1200 us\"\n"
+            "restore_at = [\"75 ms\"]\n[[faults]]\nkind = \"kill\"\nnode = \"*\"\n"
+            "at = \"0 s\"\nlasts = \"85 ms\"\nstate = \"a push is sent\"\n"))) == "");
 }
 
 TEST_CASE("a checkpoint that is spoiled while it is loaded is passed over") {
   for (const char* staleness : {"", "staleness = \"unbounded\"\n"})
-    CHECK(broken(played(parsed(
+    CHECK(broken(played(parsed_scenario(
               std::string("[cluster]\nworkers = 2\nslots = 1\ncheckpoint_every = 4\n[workload]\n"
                           "clocks = 30\nkeys = 1\nkey_space = 1\nclock_time = \"1200 us\"\n") +
               staleness +
@@ -188,7 +180,7 @@ TEST_CASE("a checkpoint that is spoiled while it is loaded is passed over") {
 
 TEST_CASE("a server that cannot open a checkpoint for a moment is asked to load it again") {
   const auto with_faults = [](const std::string& lasts, const std::string& more) {
-    return broken(played(parsed(
+    return broken(played(parsed_scenario(
         "[cluster]\nservers = 4\nworkers = 1\nslots = 1\ncheckpoint_every = 6\n[workload]\n"
         "kind = \"registers\"\nclocks = 6\nkeys = 1\nkey_space = 1\nstaleness = "
         "\"unbounded\"\nclock_time = \"600 us\"\nrestore_at = [\"56 ms\"]\n"
@@ -203,7 +195,7 @@ TEST_CASE("a server that cannot open a checkpoint for a moment is asked to load 
 }
 
 TEST_CASE("clocks that are set right again lose no timer") {
-  CHECK(broken(played(parsed(
+  CHECK(broken(played(parsed_scenario(
             "[cluster]\nworkers = 2\nslots = 2\n[[faults]]\nkind = \"skew\"\nnode = \"worker "
             "0\"\nat = \"3 ms\"\nlasts = \"2 ms\"\nfactor = 1.04\n"))) == "");
 }

@@ -302,6 +302,33 @@ TEST_CASE("bounds are never rounded down") {
   }
 }
 
+TEST_CASE("bounds in fewer bits are packed in more runs, and come back") {
+  random_source random(5);
+  std::vector<float> values;
+  for (int i = 0; i < 1000; ++i) {
+    values.push_back(static_cast<float>(random.normal()));
+    values.push_back(
+        std::exp2(static_cast<float>(i / 100 + random.unit())));  // an octave at a time
+  }
+  for (const std::string name : {"fixed8 bits=5", "fixed16 bits=12"}) {
+    CAPTURE(name);
+    payload rows{blob_of(positions(1000, 2)), blob_of(values)};
+    lossy(name, place_of(2, false, 2))->apply(rows, {1, 2, 3, 0});
+    const auto got = items_of<float>(rows.values);
+    for (std::size_t i = 1; i < values.size(); i += 2) {
+      REQUIRE(got[i] >= values[i]);
+      REQUIRE(got[i] <= values[i] * 1.0906f);
+    }
+    payload message{{}, rows.values};
+    std::string notes;
+    const auto filter = transmission(name, place_of(2, false, 2));
+    REQUIRE(filter->encode(message, notes));
+    CHECK(message.values.size() < rows.values.size() / 2);
+    REQUIRE(filter->decode(message, notes) == undone::done);
+    CHECK(message.values == rows.values);
+  }
+}
+
 TEST_CASE("stochastic rounding and random skips leave the expectation as it is") {
   // 10^5 draws of the same row; the deviation is within 5 standard errors.
   constexpr int draws = 100000;

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "core/text.hpp"
-#include "messages/filters/filter_text.hpp"
 #include "messages/filters/registry.hpp"
 
 namespace troupe::chaos {
@@ -47,6 +46,11 @@ std::string listed(const filter_texts& chain) {
 }
 
 }  // namespace
+
+bool loses_any(const filter_texts& chain) {
+  return std::any_of(chain.begin(), chain.end(),
+                     [](const std::string& text) { return loses(name_in(text)); });
+}
 
 // bf16 and f16 have 8 and 11 bits of precision. A block of whole numbers up to the largest code of
 // fixed8 and fixed16 has 1 or a smaller power of two for its unit, and all are multiples of that.

@@ -7,6 +7,7 @@
 
 #include "apps/chaos/workload/workload.hpp"
 #include "messages/filters/chain.hpp"
+#include "messages/filters/filter_text.hpp"
 
 namespace troupe::chaos {
 
@@ -18,6 +19,8 @@ std::string misfit_of_filters(const config::Scenario& scenario, direction way);
 // The workload's table with its filters. Of a scenario that has no misfits.
 pb::TableSpec table_of(const config::Scenario& scenario, const table_workload& what);
 
+// Whether any of a chain loses something.
+bool loses_any(const filter_texts& chain);
 // Up to which whole number a filter leaves every single one as it is: without bound, if it loses
 // nothing; nothing, if it may change or drop any.
 std::optional<double> exact_up_to(const pb::FilterSpec& filter);

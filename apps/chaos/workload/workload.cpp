@@ -32,9 +32,8 @@ class recorded_program final : public slot_program {
   recorded_program(std::shared_ptr<const table_workload> what, std::shared_ptr<ledger> seen,
                    std::uint32_t slot, std::uint64_t life, meter& work_done)
       : what_(std::move(what)),
-        seen_(std::move(seen)),
+        notes_(std::move(seen), slot, life),
         slot_(slot),
-        life_(life),
         meter_(work_done) {}
 
   std::uint64_t clocks() const override { return what_->settings().clocks; }
@@ -45,40 +44,27 @@ class recorded_program final : public slot_program {
     for (const auto place : what_->places_of(slot_, clock)) ids.push_back(key_at(place));
     auto keys = session.kv().keys(0, ids);
     if (!keys) return session.fail(keys.failure());
-    note(ledger_entry::kind::pull_begins, clock);
+    notes_.note(ledger_entry::kind::pull_begins, clock);
     session.kv().pull(0, *keys, {}, [this, &session, keys = *keys, clock](result<pulled> got) {
       if (!got) return session.fail(got.failure());
       meter_.add(work::examples, 1);
       const auto values = doubles_of(got->values);
-      note(ledger_entry::kind::pull_ends, clock, values);
+      notes_.note(ledger_entry::kind::pull_ends, clock, values);
       const auto pushed = what_->push_of(slot_, clock, values);
-      note(ledger_entry::kind::push_begins, clock, pushed);
+      notes_.note(ledger_entry::kind::push_begins, clock, pushed);
       session.push(0, keys, blob::copy_of(span<const double>(pushed)), 0.01);
       session.end_clock({1, 0, 1});
     });
   }
 
   void on_pushed(std::uint64_t clock, std::size_t, bool rejected) override {
-    note(ledger_entry::kind::push_ends, clock, {}, rejected);
+    notes_.note(ledger_entry::kind::push_ends, clock, {}, rejected);
   }
 
  private:
-  void note(ledger_entry::kind what, std::uint64_t clock, std::vector<double> values = {},
-            bool refused = false) {
-    ledger_entry e;
-    e.what = what;
-    e.slot = slot_;
-    e.life = life_;
-    e.clock = clock;
-    e.refused = refused;
-    e.values = std::move(values);
-    seen_->add(std::move(e));
-  }
-
   const std::shared_ptr<const table_workload> what_;
-  const std::shared_ptr<ledger> seen_;
+  const slot_notes notes_;
   const std::uint32_t slot_;
-  const std::uint64_t life_;
   meter& meter_;
 };
 

@@ -1,8 +1,6 @@
 // A job file's training: data, solver and all, as users run it. What it must come to is what the
 // same job comes to without faults: the same bits where that is promised, else a training loss that
 // is hardly larger.
-#include "config/job.hpp"
-
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -14,6 +12,7 @@
 #include "apps/evaluation/metric_set.hpp"
 #include "apps/linear/prepared_linear.hpp"
 #include "apps/model/model_digest.hpp"
+#include "config/job.hpp"
 #include "core/text.hpp"
 
 namespace troupe::chaos {
@@ -46,7 +45,7 @@ class noted_program final : public slot_program {
  public:
   noted_program(std::unique_ptr<slot_program> real, std::shared_ptr<ledger> seen,
                 std::uint32_t slot, std::uint64_t life)
-      : real_(std::move(real)), seen_(std::move(seen)), slot_(slot), life_(life) {}
+      : real_(std::move(real)), notes_(std::move(seen), slot, life) {}
 
   std::uint64_t clocks() const override { return real_->clocks(); }
   std::uint64_t examples_before(std::uint64_t clock) const override {
@@ -56,29 +55,17 @@ class noted_program final : public slot_program {
     clock_ = clock;
     if (!session_)
       session_ = std::make_unique<noted_session>(
-          session, [this] { note(ledger_entry::kind::push_begins, clock_); });
+          session, [this] { notes_.note(ledger_entry::kind::push_begins, clock_); });
     real_->run(*session_, clock);
   }
   void on_pushed(std::uint64_t clock, std::size_t table, bool rejected) override {
-    note(ledger_entry::kind::push_ends, clock, rejected);
+    notes_.note(ledger_entry::kind::push_ends, clock, {}, rejected);
     real_->on_pushed(clock, table, rejected);
   }
 
  private:
-  void note(ledger_entry::kind what, std::uint64_t clock, bool refused = false) {
-    ledger_entry e;
-    e.what = what;
-    e.slot = slot_;
-    e.life = life_;
-    e.clock = clock;
-    e.refused = refused;
-    seen_->add(std::move(e));
-  }
-
   const std::unique_ptr<slot_program> real_;
-  const std::shared_ptr<ledger> seen_;
-  const std::uint32_t slot_;
-  const std::uint64_t life_;
+  const slot_notes notes_;
   std::uint64_t clock_ = 0;
   std::unique_ptr<noted_session> session_;  // of the slot's one session
 };

@@ -1,5 +1,6 @@
 #include "actors/scheduler/scheduler_actor.hpp"
 
+#include <algorithm>
 #include <caf/all.hpp>
 
 #include "core/log.hpp"
@@ -11,6 +12,9 @@ namespace {
 
 // A summary walks a whole table and a save writes it, however large it is and slow the disk.
 constexpr duration whole_table_patience = std::chrono::hours(1);
+// Those who ask how the job is and wait for its end: more are answered at once.
+constexpr std::size_t most_waiting = 64;
+constexpr duration longest_wait = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -114,18 +118,14 @@ scheduler_actor::behavior_type scheduler_state::behaviour() {
         job_->on_slot_failed(failed, now());
         carry_out();
       },
-      [this](status_atom, const pb::StatusQuery& query) {
-        if (!job_) return pb::JobStatus{};
-        job_->on_asked(query);
-        return query.brief() ? job_->brief_status(query, now())
-                             : job_->status(query.with_view(), now());
-      },
+      [this](status_atom, const pb::StatusQuery& query) { return on_asked(query); },
       [this](job_atom, const pb::JobQuery&) { return describe_job(); },
       [this](stop_atom, const pb::StopJob& stop) {
         return decide([&] { return job_->on_stop(stop, now()); });
       },
       [this](tick_atom) {
         self_->delayed_send(self_, tick(), tick_atom::value);
+        answer_waiting();
         if (!job_) return;
         job_->on_time(now());
         carry_out();
@@ -142,6 +142,28 @@ pb::CommandReply scheduler_state::decide(Decision decision) {
   reply = decision();
   carry_out();
   return reply;
+}
+
+caf::result<pb::JobStatus> scheduler_state::on_asked(const pb::StatusQuery& query) {
+  if (query.wait_ns() == 0 || (job_ && job_->ended()) || waiting_.size() == most_waiting)
+    return answer(query);
+  auto promise = self_->make_response_promise<pb::JobStatus>();
+  waiting_.push_back({query, promise, now() + std::min(duration(query.wait_ns()), longest_wait)});
+  return promise;
+}
+
+pb::JobStatus scheduler_state::answer(const pb::StatusQuery& query) {
+  if (!job_) return {};
+  job_->on_asked(query);
+  return query.brief() ? job_->brief_status(query, now()) : job_->status(query.with_view(), now());
+}
+
+void scheduler_state::answer_waiting() {
+  const bool all = job_ && job_->ended();
+  const auto kept = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                          [&](const auto& w) { return !all && now() < w.until; });
+  for (auto w = kept; w != waiting_.end(); ++w) w->promise.deliver(answer(w->query));
+  waiting_.erase(kept, waiting_.end());
 }
 
 pb::JobText scheduler_state::describe_job() const {
@@ -171,6 +193,7 @@ bool scheduler_state::in_background(Job job, Then then) {
 // Written down first, then done: whoever hears of a view, an assignment or an end hears of what a
 // restarted scheduler knows too. Commands keep their order behind the writing of earlier ones.
 void scheduler_state::carry_out(std::function<void()> first) {
+  answer_waiting();
   auto commands = job_->take_commands();
   auto state = log_ ? job_->take_changed_state(now()) : std::nullopt;
   if (!state && writes_ == 0) {

@@ -56,6 +56,9 @@ class scheduler_state {
   template <class Decision>
   pb::CommandReply decide(Decision decision);
   pb::JobText describe_job() const;
+  caf::result<pb::JobStatus> on_asked(const pb::StatusQuery& query);
+  pb::JobStatus answer(const pb::StatusQuery& query);
+  void answer_waiting();
   void perform_all(const std::vector<command>& commands);
   template <class Job, class Then>
   bool in_background(Job job, Then then);
@@ -83,6 +86,12 @@ class scheduler_state {
   scheduler_setup setup_;
   background_jobs jobs_;
   std::optional<coordinator> job_;
+  struct waiting {
+    pb::StatusQuery query;
+    caf::typed_response_promise<pb::JobStatus> promise;
+    instant until;
+  };
+  std::vector<waiting> waiting_;  // for the job to end
   std::shared_ptr<state_log> log_;
   std::uint32_t writes_ = 0;                    // of the log that are under way
   std::vector<std::function<void()>> put_off_;  // until they are done

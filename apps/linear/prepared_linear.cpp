@@ -124,7 +124,10 @@ result<void> solve_by_blocks(std::shared_ptr<linear_application> evaluations,
   if (!training) return training.failure();
   set_course(p.job, p.made, *training, p.settings);
   auto& measure = p.settings.measure;
-  if (!measures_held_out(p.job)) measure.clear();
+  if (!measures_held_out(p.job)) {
+    measure.clear();
+    p.settings.stopping = {};  // the last model is the one that is asked for
+  }
   if (std::none_of(measure.begin(), measure.end(),
                    [](const scored_set& set) { return set.name == "train"; })) {
     measure.push_back(scored(p, "train"));

@@ -13,6 +13,10 @@ namespace troupe {
 struct watcher_settings {
   std::shared_ptr<const resolver> find;
   duration every = std::chrono::milliseconds(100);
+  // The scheduler is to keep the answer back until then, or until the job ends: it is then known at
+  // once that it did. For where the loss of an answer is noticed at once, which is not so between
+  // machines.
+  bool awaits_end = false;
   // With no answer for so long the job is reported as failed.
   duration patience = std::chrono::seconds(30);
   bool with_view = false;  // answers with view and nodes, which may be large
@@ -22,7 +26,7 @@ struct watcher_settings {
 
 struct watcher_state {
   watcher_settings settings;
-  instant heard;
+  instant asked, heard;
   static constexpr const char* name = "watcher";
 };
 

@@ -11,14 +11,12 @@ namespace {
 // bound of the curvature that is pushed beside the gradient.
 //
 //   pushed      g, u     gradient of the losses, and a bound of their second derivative that holds
-//                        while no value of the block moves further than its region
+//               while no value of the block moves further than its region
 //   region      per value, shown to slots: how far it may move at once. Twice its last step, but
-//   not
-//                        less than half of what it was (Genkin, Lewis and Madigan 2007,
-//                        section 3.2)
+//               not less than half of what it was (Genkin, Lewis and Madigan 2007, section 3.2)
 //   told[0]     slack; if it is given, a value of zero that would stay so even if its gradient were
-//                        larger by that much becomes the negative zero: at rest (the KKT condition
-//                        holds with a margin). Slots may leave it out of later pushes.
+//               larger by that much becomes the negative zero: at rest (the KKT condition
+//               holds with a margin). Slots may leave it out of later pushes.
 //
 // With momentum the value is carried on past the proximal point, in the direction of its last move
 // (Nesterov; as Beck and Teboulle 2009, (4.1)-(4.3)); each value has its own speed, which is halved

@@ -70,8 +70,7 @@ double objective_of(const std::string& model, const std::string& data) {
 
 std::string liblinear(const std::string& tolerance, const std::string& data,
                       const std::string& model) {
-  return "liblinear-train -q -s 6 -c 1 -e " + tolerance + " " + data + " " + model +
-         " > /dev/null";
+  return "liblinear-train -q -s 6 -c 1 -e " + tolerance + " " + data + " " + model + " > /dev/null";
 }
 
 std::string loosest_tolerance(const job& j, const std::string& data, const std::string& model) {

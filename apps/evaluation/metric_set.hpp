@@ -4,8 +4,7 @@
 //   objective          sum of weighted losses over the data set "train"
 //                      + l1 * sum |w| + l2 / 2 * sum w^2 of each table
 //   largest_violation  of the optimality conditions, where a table's function keeps it: each
-//   value's
-//                      as it was when it was stepped last
+//                      value's as it was when it was stepped last
 //   SET_METRIC         each metric (metric.hpp) of each data set SET that was scored
 //
 // What is not defined has Metric.known == false, and so has what is not finite. Works without a

@@ -1,8 +1,7 @@
 // Filters that leave rows out.
 //
 // significant   (Li et al., OSDI 2014, section 3.4) rows that have changed enough: what is pushed
-// to
-//               a key adds up at the worker until its largest magnitude reaches `threshold`, or
+//               to a key adds up at the worker until its largest magnitude reaches `threshold`, or
 //               `relative` times the push's largest. What is not sent is kept, and comes later: at
 //               no time is more than the threshold of a key outstanding at a worker. It is lost
 //               with the worker, and all of it is sent in the slot's last clock.

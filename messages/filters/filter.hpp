@@ -3,9 +3,8 @@
 // sides:
 //
 //   value_filter         lossy: runs once for each push, before it is cut into messages (or once
-//   for
-//                        each reply to a pull). What it leaves is what is numbered, applied, copied
-//                        and counted; nobody sees what it hid.
+//                        for each reply to a pull). What it leaves is what is numbered, applied,
+//                        copied and counted; nobody sees what it hid.
 //   transmission_filter  lossless: encodes one message for one peer, and decodes it there. It may
 //                        keep state at both ends, and must get by if the other end has lost its
 //                        own.

@@ -145,10 +145,11 @@ pb::CommandReply scheduler_state::decide(Decision decision) {
 }
 
 caf::result<pb::JobStatus> scheduler_state::on_asked(const pb::StatusQuery& query) {
-  if (query.wait_ns() == 0 || (job_ && job_->ended()) || waiting_.size() == most_waiting)
+  if (query.wait_ns() == 0 || end_is_known() || waiting_.size() == most_waiting)
     return answer(query);
   auto promise = self_->make_response_promise<pb::JobStatus>();
-  waiting_.push_back({query, promise, now() + std::min(duration(query.wait_ns()), longest_wait)});
+  const auto wait = std::min<std::uint64_t>(query.wait_ns(), longest_wait.count());
+  waiting_.push_back({query, promise, now() + duration(wait)});
   return promise;
 }
 
@@ -158,8 +159,13 @@ pb::JobStatus scheduler_state::answer(const pb::StatusQuery& query) {
   return query.brief() ? job_->brief_status(query, now()) : job_->status(query.with_view(), now());
 }
 
+// Also to a scheduler that starts again.
+bool scheduler_state::end_is_known() const {
+  return job_ && job_->ended() && writes_ == 0;
+}
+
 void scheduler_state::answer_waiting() {
-  const bool all = job_ && job_->ended();
+  const bool all = end_is_known();
   const auto kept = std::stable_partition(waiting_.begin(), waiting_.end(),
                                           [&](const auto& w) { return !all && now() < w.until; });
   for (auto w = kept; w != waiting_.end(); ++w) w->promise.deliver(answer(w->query));
@@ -193,12 +199,12 @@ bool scheduler_state::in_background(Job job, Then then) {
 // Written down first, then done: whoever hears of a view, an assignment or an end hears of what a
 // restarted scheduler knows too. Commands keep their order behind the writing of earlier ones.
 void scheduler_state::carry_out(std::function<void()> first) {
-  answer_waiting();
   auto commands = job_->take_commands();
   auto state = log_ ? job_->take_changed_state(now()) : std::nullopt;
   if (!state && writes_ == 0) {
     if (first) first();
-    return perform_all(commands);
+    perform_all(commands);
+    return answer_waiting();
   }
   put_off_.push_back([this, first = std::move(first), commands] {
     if (first) first();
@@ -224,6 +230,7 @@ void scheduler_state::carry_out(std::function<void()> first) {
     for (const auto& each : all) each();
     if (writes_ > 0) return;
     for (const auto& each : std::exchange(put_off_, {})) each();
+    answer_waiting();
   };
   if (!in_background([log = log_, s = *std::move(state)] { return log->append(s); },
                      std::move(written)))

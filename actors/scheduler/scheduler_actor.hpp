@@ -58,6 +58,7 @@ class scheduler_state {
   pb::JobText describe_job() const;
   caf::result<pb::JobStatus> on_asked(const pb::StatusQuery& query);
   pb::JobStatus answer(const pb::StatusQuery& query);
+  bool end_is_known() const;
   void answer_waiting();
   void perform_all(const std::vector<command>& commands);
   template <class Job, class Then>

@@ -8,6 +8,7 @@
 
 #include "actors/supervision/directory.hpp"
 #include "sim/engine/virtual_system.hpp"
+#include "tests/support/temporary_folder.hpp"
 #include "tests/support/toy_job.hpp"
 
 using namespace troupe;
@@ -42,15 +43,36 @@ class timers final : public sim::timer_sink {
   std::multimap<instant, timer> all_;
 };
 
+// A disk that works when it is told to.
+class slow_disk final : public background {
+ public:
+  bool run(job work, job after) override {
+    jobs_.push_back({std::move(work), std::move(after)});
+    return true;
+  }
+  void work() {
+    for (auto& [work, after] : std::exchange(jobs_, {})) {
+      work();
+      after();
+    }
+  }
+
+ private:
+  std::vector<std::pair<job, job>> jobs_;
+};
+
 // A scheduler that nobody joins.
 class lonely_scheduler {
  public:
-  lonely_scheduler() {
+  // `state_folder`: of its log; empty: it has none.
+  explicit lonely_scheduler(const std::string& state_folder = {}) {
     environment env;
     env.role = the_scheduler;
     env.find = std::make_shared<local_directory>();
-    env.io = background_thread();
+    env.files = posix_file_system();
+    env.io = disk_;
     scheduler_setup setup;
+    setup.state_folder = state_folder;
     setup.job.plan = plan_of({});
     setup.scores = std::make_shared<no_evaluation>();
     scheduler_ = system_.actors().spawn(scheduler, env, setup);
@@ -82,9 +104,14 @@ class lonely_scheduler {
     caf::anon_send(scheduler_, stop_atom::value, pb::StopJob{});
     system_.run_ready();
   }
+  void let_disk_work() {
+    disk_->work();
+    system_.run_ready();
+  }
   void run(duration until) { timers_.run(system_, until); }
 
  private:
+  const std::shared_ptr<slow_disk> disk_ = std::make_shared<slow_disk>();
   timers timers_;
   sim::virtual_system system_{timers_};
   scheduler_actor scheduler_;
@@ -118,10 +145,22 @@ TEST_CASE("who waits for a job's end is answered when it ends, or when the wait 
   CHECK((*late)->status.phase() == pb::JobStatus::FAILED);
 }
 
+TEST_CASE("an end is told when it is written down, and not before") {
+  const temporary_folder folder;
+  lonely_scheduler here(folder / "log");
+  for (int i = 0; i < 3; ++i) here.let_disk_work();  // what begins a log
+  const auto waits = here.ask(30s);
+  here.stop();
+  CHECK_FALSE(waits->has_value());
+  here.let_disk_work();
+  REQUIRE(waits->has_value());
+  CHECK((*waits)->status.phase() == pb::JobStatus::FAILED);
+}
+
 TEST_CASE("waits for a job's end have a bound, in number and in length") {
   lonely_scheduler here;
   std::vector<std::shared_ptr<std::optional<lonely_scheduler::answer>>> all;
-  for (int i = 0; i < 65; ++i) all.push_back(here.ask(24h));
+  for (int i = 0; i < 65; ++i) all.push_back(here.ask(i == 0 ? duration(-1) : 24h));
   for (int i = 0; i < 64; ++i) CHECK_FALSE(all[i]->has_value());
   CHECK(all[64]->has_value());
   here.run(61s);
